@@ -148,15 +148,23 @@ class Analysis {
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
-    // When QuestDB chooses a name for an expression, it ignores the columns of `*`.
+    // An expression may name those before it. When QuestDB chooses a name for an expression, it ignores the columns of `*`.
     const expressionFields: Field[] = [];
     const takenByExpressions = new TakenNames();
     for (const item of select.columns) {
-      const isStar = item.type !== 'selectItem';
-      const columns = isStar
-        ? columnScope.columnsOf(starQualifier(item))
-        : [this.#analyzeItem(item, columnScope, expressionFields, takenByExpressions)];
-      if (!isStar) expressionFields.push(...columns);
+      let columns: readonly Field[];
+      if (item.type !== 'selectItem') columns = columnScope.columnsOf(starQualifier(item));
+      else {
+        const { expression, alias } = item;
+        const names = columnScope.withAliases(expressionFields);
+        const type = inferType(expression, names);
+        if (alias !== undefined && takenByExpressions.has(alias))
+          throw new DuplicateColumnError(alias, findAliasPosition(this.query, item));
+        const name = alias ?? chooseAlias(expression, names, takenByExpressions, this.catalogue.naming);
+        takenByExpressions.add(name);
+        columns = [{ name, type }];
+        expressionFields.push({ name, type });
+      }
       if (fields.length + columns.length > MAX_COLUMNS) throw tooManyColumnsError(this.query.positionOf(item));
       for (const { name, type } of columns) {
         const unused = taken.findUnused(name, n => `${name}${n}`);
@@ -165,23 +173,6 @@ class Analysis {
       }
     }
     return fields;
-  }
-
-  /** @param preceding the columns of the preceding expressions, which this expression may name */
-  #analyzeItem(
-    item: Extract<SelectItem, { type: 'selectItem' }>,
-    columnScope: ColumnScope,
-    preceding: readonly Field[],
-    taken: TakenNames,
-  ): Field {
-    const { expression, alias } = item;
-    const names = columnScope.withAliases(preceding);
-    const type = inferType(expression, names);
-    if (alias !== undefined && taken.has(alias))
-      throw new DuplicateColumnError(alias, findAliasPosition(this.query, item));
-    const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
-    taken.add(name);
-    return { name, type };
   }
 
   /** `PIVOT (avg(price) FOR sym IN ('A', 'B') GROUP BY day)` returns the columns `day`, `A` and `B`. */

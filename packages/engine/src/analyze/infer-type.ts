@@ -93,17 +93,13 @@ function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, que
     case 'geohash':
       return printGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
     default:
-      return inferNumberType(text);
+      if (/^nan$/i.test(text)) return 'NULL';
+      if (/^0x/i.test(text)) return 'LONG256';
+      if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
+      if (/l$/i.test(text)) return 'LONG';
+      if (/f$/i.test(text)) return 'FLOAT';
+      return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
   }
-}
-
-function inferNumberType(text: string): string {
-  if (/^nan$/i.test(text)) return 'NULL';
-  if (/^0x/i.test(text)) return 'LONG256';
-  if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
-  if (/l$/i.test(text)) return 'LONG';
-  if (/f$/i.test(text)) return 'FLOAT';
-  return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
 /** DECIMAL( 10,2 ) is printed as `DECIMAL_10_2`, and `geohash(5c)` as `geohash5c`. @param isPostgres as in `parseCastType` */
