@@ -20,7 +20,7 @@ export function createRouter(
   hosts?: ReadonlySet<string>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async request => {
-    const foreignReason = foreignRequestReason(request.headers, hosts);
+    const foreignReason = findForeignReason(request.headers, hosts);
     if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
     if (rejection) return rejection;
@@ -97,7 +97,7 @@ export const isLoopback = (address: string): boolean =>
  * point its own host name to the address of this machine (DNS rebinding). So a server that listens only on this machine accepts no other
  * name.
  */
-function foreignRequestReason(
+function findForeignReason(
   headers: ReadonlyMap<string, string>,
   hosts: ReadonlySet<string> | undefined,
 ): string | undefined {

@@ -93,7 +93,7 @@ export class Draft {
       return true;
     } catch (error) {
       this.engine.log.rollback(savepoint);
-      this.omit(change, whyNotExecutable(error, ...steps.map(({ statement }) => statement)));
+      this.omit(change, formatExecutionError(error, ...steps.map(({ statement }) => statement)));
       return false;
     }
   }
@@ -170,7 +170,7 @@ export class Draft {
 }
 
 /** Says why the engine does not execute a statement. The statements' secrets are masked. @throws an error that is not about a statement */
-export function whyNotExecutable(error: unknown, ...statements: readonly string[]): string {
+export function formatExecutionError(error: unknown, ...statements: readonly string[]): string {
   if (!isNotExecutable(error)) throw error;
   const reason = maskSecrets(error.message.trim(), statements.flatMap(findSecrets));
   return error instanceof OpaqueError ? reason : `the server would reject it: ${reason}`;

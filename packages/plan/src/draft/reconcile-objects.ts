@@ -26,7 +26,7 @@ import type { Schemas } from '../context/plan-context.js';
 import { describeChange } from '../losses/omission.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isTableAsSelect } from './alter-object.js';
-import { type Draft, whyNotExecutable } from './draft.js';
+import { type Draft, formatExecutionError } from './draft.js';
 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObjectKind(kind));
 
@@ -116,7 +116,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   const needsRecreation = readsRecreatedView(current, draft) || lacksBase(current, wanted, draft);
   if (isAsWanted(entry, draft) && !needsRecreation) return;
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
-  if (!wanted) return draft.omit(change, whyNotParsed(entry));
+  if (!wanted) return draft.omit(change, findSyntaxProblem(entry));
   if (isTableAsSelect(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (needsRecreation || mustRecreate(wanted, draft)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
@@ -124,12 +124,12 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
 
 const UNKNOWN_SYNTAX = 'its syntax is unknown';
 
-function whyNotParsed({ statement }: Entry): string {
+function findSyntaxProblem({ statement }: Entry): string {
   try {
     parseDefinition(statement);
     return UNKNOWN_SYNTAX;
   } catch (error) {
-    return whyNotExecutable(error, statement);
+    return formatExecutionError(error, statement);
   }
 }
 

@@ -233,11 +233,11 @@ export function omitUnrepaired(draft: Draft): void {
     const resume = { ...change, what: printResumeWal(identity) };
     if (state === 'suspended') draft.omit(resume, `suspended: ${reason}; remove the cause, then send this statement`);
     else if (('rejection' in current || 'invalidReason' in current) && !draft.omissions.has(identity))
-      draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
+      draft.omit({ ...change, what: 'a repair' }, `${formatUnrepairedReason(kind, reason)}: ${reason}`);
   }
 }
 
-function whyUnrepaired(kind: Kind, reason: string): string {
+function formatUnrepairedReason(kind: Kind, reason: string): string {
   if (kind === 'live view') return 'only DROP and CREATE would make it valid, and would lose its rows';
   if (kind === 'view') return 'its query fails';
   return isFailureOnRow(reason)

@@ -9,7 +9,7 @@ import { isAuxiliaryTable, parseMark } from '../auxiliary/auxiliary-tables.js';
 import { parseRebuildName } from '../auxiliary/rebuild-names.js';
 import { findRemovedGrants, keepsProperty } from '../context/kept-of-b.js';
 import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
-import { type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
+import { type Draft, formatExecutionError, type Step } from '../draft/draft.js';
 import type { NamedLoss } from '../losses/losses.js';
 import { type Change, changeKey, type Omission } from '../losses/omission.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
@@ -83,7 +83,7 @@ function executeSteps(
       repairable.recordStep(execution, index);
       for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
     } catch (error) {
-      return { effects, removals, rejection: { causes: [index], reason: whyNotExecutable(error, statement) } };
+      return { effects, removals, rejection: { causes: [index], reason: formatExecutionError(error, statement) } };
     }
   return { effects, removals };
 }

@@ -100,7 +100,7 @@ export class RenameReader {
     for (const { object, column = '' } of oldPaths) this.renames.addStatedColumn(object, column, newColumn);
     const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
     const object = oldColumn === '' ? this.engineOfB.find(oldTable) : undefined;
-    if (object) throw renameError(rename, this.#whyNotInA({ ...object, name: newColumn }));
+    if (object) throw renameError(rename, this.#formatMissingInA({ ...object, name: newColumn }));
     const former = this.#findTableOfB(oldTable);
     const source = former && findColumn(former, oldColumn);
     // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
@@ -132,7 +132,7 @@ export class RenameReader {
   }
 
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyWithoutEffect(from, entry.name);
+    const problem = findCommentProblem(from, entry.name);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.engineOfB.find(name));
     for (const name of from) this.renames.statedObjects.set(name, entry.name);
@@ -157,7 +157,7 @@ export class RenameReader {
   }
 
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
-    const problem = whyWithoutEffect(from, column);
+    const problem = findCommentProblem(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const halfRebuilt = () => this.#findOldTables(entry.name).find(table => from.some(name => findColumn(table, name)));
     const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), this.#findTable(this.a, entry.name)];
@@ -230,7 +230,7 @@ export class RenameReader {
     this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
   }
 
-  #whyNotInA(object: KindAndName): string {
+  #formatMissingInA(object: KindAndName): string {
     const { name } = object;
     if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
     const names = this.a.entries.filter(({ kind }) => isObjectKind(kind)).map(entry => entry.name);
@@ -261,7 +261,7 @@ const renameError = (rename: string, reason: string) => new InvalidOptionError(`
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
 /** Why a rename comment never has an effect. Undefined if its effect depends on A and B. */
-function whyWithoutEffect(from: readonly string[], name: string): string | undefined {
+function findCommentProblem(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return "not understood; write '-- renamed from OLD'";
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
 }
