@@ -7,7 +7,7 @@ export const COMPLETE = '--complete';
 /** An option as it can be typed: `--output`, `-o`. */
 export const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
-export const namesOf = (option: string, { alias = [] }: OptionSpec): string[] =>
+export const flagsOf = (option: string, { alias = [] }: OptionSpec): string[] =>
   [option, ...[alias].flat()].map(formatFlag);
 
 /**
@@ -20,11 +20,11 @@ export function listCompletions(given: readonly string[], specs: OptionSpecs, ty
   const last = words.at(-1) ?? '';
   const [start, name = words.at(-2) ?? ''] = /^(--[^=]+)=/.exec(last) ?? [''];
   const options = words.slice(0, -1).includes('--') ? [] : Object.entries(specs);
-  const [, spec] = options.find(([option, each]) => namesOf(option, each).includes(name)) ?? [];
+  const [, spec] = options.find(([option, each]) => flagsOf(option, each).includes(name)) ?? [];
   const values = spec && listValues(spec, last.slice(start.length));
   if (values) return values;
   if (options.length === 0 || !last.startsWith('-')) return types.map(type => `:${type}`);
-  return options.flatMap(([option, each]) => namesOf(option, each).map(flag => `${flag}\t${each.describe}`));
+  return options.flatMap(([option, each]) => flagsOf(option, each).map(flag => `${flag}\t${each.describe}`));
 }
 
 /** What may replace a value; undefined for an option without one. In a list, only the last word is replaced. */
@@ -98,4 +98,8 @@ ${commands
 `;
 
 /** The scripts by shell. @param name of the function in the script @param commands separated by blanks; the script completes them all */
-export const SCRIPTS: Readonly<Record<string, (name: string, commands: string) => string>> = { bash, zsh, fish };
+export const SCRIPTS: Readonly<Record<string, (name: string, commands: string) => string>> = {
+  bash,
+  zsh,
+  fish,
+};

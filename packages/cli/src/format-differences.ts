@@ -15,10 +15,10 @@ const WIDTH = 160;
 export const formatPropertyLines = (
   differences: readonly PropertyDifference[],
   [a, b]: readonly [a: string, b: string],
-  colors = false,
+  hasColors = false,
 ): string[] =>
   differences.map(each => {
-    const value = (color: Style, text: string) => paint(truncate(text, WIDTH), colors && color);
+    const value = (color: Style, text: string) => paint(truncate(text, WIDTH), hasColors && color);
     return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
   });
 

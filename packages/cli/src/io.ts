@@ -43,8 +43,8 @@ export function createIo(
     },
     stdout,
     /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
-    colors: hasColors(stdout),
-    errorColors: hasColors(stderr),
+    hasColors: supportsColors(stdout),
+    hasErrorColors: supportsColors(stderr),
     /** Prints an error; always shown. @param below further lines of the message, safe to show, with or without colors */
     error: (message: string, below?: readonly string[]) => writeMessage(message, 'red', below),
     /** Prints a warning, hidden by `-q`. @param below further lines, as those of an error */
@@ -86,7 +86,7 @@ export function createIo(
   };
 }
 
-const hasColors = (stream: OutputStream): boolean => stream.isTTY === true && stream.hasColors?.() === true;
+const supportsColors = (stream: OutputStream): boolean => stream.isTTY === true && stream.hasColors?.() === true;
 
 /** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { addToList } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import yargs from 'yargs';
-import { COMPLETE, formatFlag, listCompletions, namesOf, SCRIPTS } from './completion.js';
+import { COMPLETE, flagsOf, formatFlag, listCompletions, SCRIPTS } from './completion.js';
 import { UsageError } from './exit-status.js';
 import type { Verbosity } from './io.js';
 import { CONNECTION_GROUP } from './options.js';
@@ -30,7 +30,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   createParser(specs).parse(words, {}, (error, values) => {
     if (error) throw new UsageError(formatParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = formatInstead(program, specs, values, host);
+    const output = formatRequestedText(program, specs, values, host);
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
@@ -42,12 +42,12 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
 }
 
 function addCommonOptions(own: OptionSpecs): OptionSpecs {
-  const isTaken = Object.values(own).some(({ alias }) => alias === 'v'); // as in grep
+  const hasOwnV = Object.values(own).some(({ alias }) => alias === 'v'); // as in grep
   return {
     ...own,
     quiet: { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' },
     verbose: {
-      ...(!isTaken && { alias: 'v' }),
+      ...(!hasOwnV && { alias: 'v' }),
       type: 'count',
       describe: `print more messages on stderr${'connect-timeout' in own ? '; -vv: also requests' : ''}`,
     },
@@ -88,7 +88,7 @@ function readNumberAsText(spec: OptionSpec): OptionSpec {
   return { ...spec, type: 'string', coerce: given => coerce([given].flat().map(toNumber)) };
 }
 
-function formatInstead(
+function formatRequestedText(
   program: ProgramDescription,
   specs: OptionSpecs,
   { help, version, completion }: Readonly<Record<string, unknown>>,
@@ -97,7 +97,7 @@ function formatInstead(
   const { name } = program;
   if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
   if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : printCompletionScript(program, String(completion), env);
+  return completion === undefined ? undefined : formatCompletionScript(program, String(completion), env);
 }
 
 /** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
@@ -120,7 +120,7 @@ function formatParseError(message: string, specs: OptionSpecs): string {
 }
 
 function formatUnknownOption(option: string, specs: OptionSpecs): string {
-  const known = Object.entries(specs).flatMap(([name, spec]) => namesOf(name, spec));
+  const known = Object.entries(specs).flatMap(([name, spec]) => flagsOf(name, spec));
   return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
 }
 
@@ -159,7 +159,7 @@ function requireOperands(operands: string[], usage: string): string[] {
 }
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function printCompletionScript(
+function formatCompletionScript(
   { name, completedCommands }: ProgramDescription,
   shell: string,
   env: NodeJS.ProcessEnv,

@@ -49,12 +49,12 @@ export async function applyInput(
   limitHeapGrowth();
   await rejectBadArgs(options);
   const work = async () => {
-    const { prepared, target } = await prepare(openInputAndInstance, options, io).catch(error => {
+    const { replay, target } = await prepare(openInputAndInstance, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
     try {
-      return await executeReplay(prepared, target, options, io);
+      return await executeReplay(replay, target, options, io);
     } finally {
       await target.close();
     }
@@ -101,7 +101,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
   });
   try {
     const statements = readInput(input, options, io);
-    const prepared = await prepareReplay({ statements, locations: input.locations }, target, {
+    const replay = await prepareReplay({ statements, locations: input.locations }, target, {
       ...options,
       ignore,
       signal,
@@ -110,7 +110,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
       onRows: rows => writeRows(rows, io),
       trackProgress: (statements, count, stopSignal) => withProgress(statements, io.progress(), count, stopSignal),
     });
-    return { prepared, target };
+    return { replay, target };
   } catch (error) {
     await target.close();
     throw error;

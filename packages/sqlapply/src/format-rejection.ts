@@ -11,25 +11,29 @@ const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
-type Reported = Pick<
+type ReportedOutcome = Pick<
   Outcome,
   'n' | 'statement' | 'location' | 'identity' | 'result' | 'error' | 'position' | 'comparison' | 'isDenied'
 >;
 
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
-export function formatRejection(outcome: Reported, label: string, colors = false): [head: string, below?: string[]] {
+export function formatRejection(
+  outcome: ReportedOutcome,
+  label: string,
+  hasColors = false,
+): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${formatStatementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
-  const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], colors);
+  const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], hasColors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
-  return [head, [...below, ...formatHints(hintsFor(outcome))]];
+  return [head, [...below, ...formatHints(findHints(outcome))]];
 }
 
 /** The warning that CREATE OR REPLACE changes a definition. */
-export const formatReplacement = (outcome: Outcome, label: string, colors: boolean) =>
-  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, label, colors);
+export const formatReplacement = (outcome: Outcome, label: string, hasColors: boolean) =>
+  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, label, hasColors);
 
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
@@ -62,7 +66,7 @@ const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
 const EMPTY_QUERY_HINT =
   'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-function hintsFor({ identity: { kind, name }, error = '', isDenied, comparison }: Reported): string[] {
+function findHints({ identity: { kind, name }, error = '', isDenied, comparison }: ReportedOutcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];
   if (!isAclKind(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);

@@ -11,25 +11,25 @@ const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {
   /** By name; `isNew` if the principal was created in this run without credentials. */
-  readonly #found = new NameMap<{ identity: KindAndName; isNew: boolean }>();
+  readonly #principals = new NameMap<{ identity: KindAndName; isNew: boolean }>();
 
   constructor(private readonly config: ConnectionConfig) {}
 
   recordOutcome({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
     const isNew = result === 'applied' && parsePrincipal(statement)?.credentials === undefined;
-    this.#found.set(identity.name, { identity, isNew });
+    this.#principals.set(identity.name, { identity, isNew });
   }
 
   /** A line for each principal that cannot log in, by what the target shows or, if it shows nothing, by the statements. Never fails. */
   async fetchMissingLogins(canAsk: boolean): Promise<string[]> {
-    if (this.#found.size === 0) return [];
+    if (this.#principals.size === 0) return [];
     const bestEffort = new BestEffortClient(this.config);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;
     try {
-      for (const { identity, isNew } of this.#found.values()) {
+      for (const { identity, isNew } of this.#principals.values()) {
         isSilent ||= queries++ === MAX_QUERIES;
         const query = `SHOW ${kindKeywords(identity.kind)} ${quoteAclName(identity.name)}`;
         const rows: unknown[][] | undefined = isSilent ? undefined : await bestEffort.queryRows(query);

@@ -81,14 +81,14 @@ async function* reportOutcomes(
       if (isReject(outcome) && outcome.result !== 'not reached') {
         // If only the order of a table's columns differs, the run continues, so this is a warning.
         const show = isReordered(outcome) ? io.warn : io.error;
-        show(...formatRejection(outcome, label, io.errorColors));
+        show(...formatRejection(outcome, label, io.hasErrorColors));
         if (options.annotations) await io.write(toAnnotation(outcome, label));
       } else if (outcome.failure && !summary.failure)
         io.error(
           `${formatStatementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`,
         );
       if (!options.dryRun) reportStatement(outcome, io);
-      if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.errorColors));
+      if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.hasErrorColors));
       summary.recordOutcome(outcome, signal.aborted);
       logins.recordOutcome(outcome);
       yield outcome;

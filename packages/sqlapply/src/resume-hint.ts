@@ -53,11 +53,11 @@ export class ResumeHint {
     if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
     const needed = this.#hasIncomparable || this.ifExists === 'skip' ? 'skip' : 'compare';
     const option = needed === this.ifExists ? '' : ` with --if-exists ${needed}`;
-    const without = [
+    const exceptions = [
       ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
       ...(this.#unknownStatement ? [`without statement ${this.#unknownStatement} if it is in force there`] : []),
     ];
-    const but = without.length ? `, ${without.join(' and ')}` : '';
-    return `${beginning} rerun the same command${option}${but}: it skips ${needed === 'skip' ? 'existing' : 'equal'} objects`;
+    const except = exceptions.length ? `, ${exceptions.join(' and ')}` : '';
+    return `${beginning} rerun the same command${option}${except}: it skips ${needed === 'skip' ? 'existing' : 'equal'} objects`;
   }
 }

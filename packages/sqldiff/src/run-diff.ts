@@ -18,7 +18,7 @@ import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
-import { type ReadSide, readSide, resolveOperands, type Sides } from './sides.js';
+import { type LoadedSide, readSide, resolveOperands, type Sides } from './sides.js';
 import { formatIgnored, formatIgnoredCount, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
@@ -96,7 +96,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
 }
 
 /** Adds the grants of instance B that --include or --exclude leave out. The plan keeps them, also on what it replaces. */
-async function addKeptGrants(b: ReadSide, ignore: IgnoreRules, selection: Selection) {
+async function addKeptGrants(b: LoadedSide, ignore: IgnoreRules, selection: Selection) {
   if (!b.config || selection.selects('grant')) return { sideB: b, ignore };
   const { grants, hiddenGrants } = await withClient(b.config, fetchGrants);
   return { sideB: { ...b, statements: [...b.statements, ...grants] }, ignore: ignore.and('grant'), hiddenGrants };

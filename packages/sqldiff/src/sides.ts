@@ -30,11 +30,11 @@ export interface Side {
 export type Sides = readonly [a: Side, b: Side];
 
 /** A side with its statements, each once. */
-export interface ReadSide extends Side {
+export interface LoadedSide extends Side {
   statements: readonly string[];
 }
 
-export type ReadSides = readonly [a: ReadSide, b: ReadSide];
+export type LoadedSides = readonly [a: LoadedSide, b: LoadedSide];
 
 /**
  * A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables of their own,
@@ -100,7 +100,7 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
   stdin: AsyncIterable<string>;
 }
 
-export async function readSide(side: Side, options: ReadSideOptions): Promise<ReadSide> {
+export async function readSide(side: Side, options: ReadSideOptions): Promise<LoadedSide> {
   const { config, path } = side;
   const { selection, maxRecord, warn, info, stdin, budget, locations } = options;
   const located = readStatementsAt(path, maxRecord);

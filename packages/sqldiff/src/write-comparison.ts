@@ -15,7 +15,7 @@ import { displayName, isNamedKind, redactFully } from '@sqlpipe/sql';
 import { escapeControls, formatCount, formatSafeJson } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
-import type { ReadSides } from './sides.js';
+import type { LoadedSides } from './sides.js';
 
 /**
  * @param locations where the statements of files are, if findings are written as annotations
@@ -23,7 +23,7 @@ import type { ReadSides } from './sides.js';
  */
 export async function writeComparison(
   compared: SchemaComparison,
-  sides: ReadSides,
+  sides: LoadedSides,
   { json, names, text, output }: DiffArgs,
   locations: Locations | undefined,
   io: Io,
@@ -35,7 +35,7 @@ export async function writeComparison(
   const same = sides[0].statements.filter(statement => !different.has(statement));
   for (const warning of await fetchHiddenDifferences(...sides, same)) io.warn(warning);
 
-  const format = { json, names, text, colors: io.colors && isStdout(output) };
+  const format = { json, names, text, hasColors: io.hasColors && isStdout(output) };
   const labels = [sides[0].label, sides[1].label] as const;
   const findings = [
     ...differences.map(each => `${formatDifference(each, labels, format)}\n`),
@@ -87,7 +87,7 @@ export const formatIgnored = ({ identity, property }: IgnoredDifference): string
 type Labels = readonly [a: string, b: string];
 
 interface FormatOptions extends Partial<Pick<DiffArgs, 'json' | 'names' | 'text'>> {
-  readonly colors?: boolean;
+  readonly hasColors?: boolean;
 }
 
 /** `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
@@ -104,13 +104,13 @@ function formatProblem(problem: ComparedProblem, [labelA, labelB]: Labels, optio
   const { kind, name } = identity;
   if (options.json) return formatSafeJson({ kind, name, result: state, side, reason });
   const head = escapeControls(`${state} in ${side === 'a' ? labelA : labelB}: ${displayName(identity)}`);
-  return options.names ? head : `${paint(head, options.colors && 'bold')}\n  ${escapeControls(reason)}`;
+  return options.names ? head : `${paint(head, options.hasColors && 'bold')}\n  ${escapeControls(reason)}`;
 }
 
 /** The line of `formatName`, and below it the properties or lines that differ, in A and in B. With --json, a line of JSON instead. */
 function formatDifference(difference: SchemaDifference, labels: Labels, options: FormatOptions): string {
   const { identity, a, b, comparison } = difference;
-  const { json, names, text, colors = false } = options;
+  const { json, names, text, hasColors = false } = options;
   if (json) {
     const { kind, name } = identity;
     const result = differenceResult(difference);
@@ -119,19 +119,19 @@ function formatDifference(difference: SchemaDifference, labels: Labels, options:
   }
   const head = formatName(difference, labels);
   if (names) return head;
-  const bold = paint(head, colors && 'bold');
+  const bold = paint(head, hasColors && 'bold');
   if (a === undefined || b === undefined) return bold;
-  const diff = text ? formatTextDiff(a, b, labels, colors) : [];
+  const diff = text ? formatTextDiff(a, b, labels, hasColors) : [];
   if (diff.length > 0) return [bold, ...diff].join('\n');
-  const lines = formatPropertyLines(comparison?.differences ?? [], labels, colors);
+  const lines = formatPropertyLines(comparison?.differences ?? [], labels, hasColors);
   return [bold, ...lines.map(line => `  ${line}`)].join('\n');
 }
 
 /** Lines with `-` are in A, lines with `+` in B. Empty if the texts are the same, and only the tables after LIKE differ. */
-function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
-  const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && 'bold'));
+function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, hasColors: boolean): string[] {
+  const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), hasColors && 'bold'));
   const lines = unifiedDiff(printForDiff(a, b), printForDiff(b, a)).map(line =>
-    paint(line.split('\t').map(escapeControls).join('\t'), colors && COLORS[line.charAt(0)]),
+    paint(line.split('\t').map(escapeControls).join('\t'), hasColors && COLORS[line.charAt(0)]),
   );
   return lines.length === 0 ? [] : [...names, ...lines];
 }

@@ -4,12 +4,12 @@ import { formatOmission, printPlan } from '@sqlpipe/plan/text';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError, escapeControls, indentLines, type LocatedMessage } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
-import type { ReadSides } from './sides.js';
+import type { LoadedSides } from './sides.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
 
 /** Warns of what the plan leaves out. @returns the exit status, which is negative if anything is left out */
 export async function writePlan(
-  [a, b]: ReadSides,
+  [a, b]: LoadedSides,
   options: PlanOptions &
     Required<Pick<PlanOptions, 'ignoreOwner' | 'ignoreExtra' | 'allowLoss' | 'renamed' | 'rebuild' | 'dropOld'>> &
     OutputOptions & { readonly undo?: string | undefined; readonly locations?: Locations | undefined },

@@ -26,7 +26,7 @@ export const writeStatements = (
 
 function toOutput(statements: readonly string[], { output, maxRecord }: OutputOptions, io: Io): Output {
   const write = (out: Writable) => {
-    if (isStdout(output) && io.colors && statements.length > 0)
+    if (isStdout(output) && io.hasColors && statements.length > 0)
       return io.write(statements.map(each => printSqlText(colorStatement(each))).join(''));
     return isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)
