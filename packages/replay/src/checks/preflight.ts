@@ -95,7 +95,7 @@ export function createPreflightCheck(
   let version: Promise<string | undefined> | undefined;
   let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
   const fetchVersionOnce = () => {
-    version ??= fetchVersion(client);
+    version ??= tryQuery(() => fetchVersion(client));
     return version;
   };
   return async statement => {
