@@ -25,7 +25,7 @@ import {
   findPartitionConditions,
   type RowCondition,
 } from '../queries/row-conditions.js';
-import { changeByStatement, type Draft } from './draft.js';
+import { type Draft, toStatementChange } from './draft.js';
 import { formatUnalterable } from './omit-remaining.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
@@ -39,7 +39,7 @@ export function alterTable(
   const table = draft.engine.definitionOf(tableName) as TableDefinition;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
-  const change = changeByStatement(statement, { kind: 'table', name }, properties);
+  const change = toStatementChange(statement, { kind: 'table', name }, properties);
   const conversion = findConversion(table, alteration);
   // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
   const fill =

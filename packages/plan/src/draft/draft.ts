@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /** The change that a statement makes. Its secrets are removed from what is shown. */
-export const changeByStatement = (statement: string, identity: KindAndName, properties?: readonly PropertyName[]) => ({
+export const toStatementChange = (statement: string, identity: KindAndName, properties?: readonly PropertyName[]) => ({
   ...describeChange(identity, printOnOneLine(redactFully(statement)), properties),
   id: statement,
 });
@@ -122,14 +122,14 @@ export class Draft {
   }
 
   addStatement(statement: string, identity: KindAndName, properties: readonly PropertyName[] = []): boolean {
-    return this.add(changeByStatement(statement, identity, properties), [statement]);
+    return this.add(toStatementChange(statement, identity, properties), [statement]);
   }
 
   /** Inserts a statement before the first step that is no assertion. The draft's engine executes it after all steps so far. */
   addBeforeChanges(statement: string, identity: KindAndName): void {
     this.engine.execute(statement);
     const firstChange = this.steps.find(({ assertion }) => assertion === undefined);
-    this.#insert({ statement, change: changeByStatement(statement, identity) }, firstChange);
+    this.#insert({ statement, change: toStatementChange(statement, identity) }, firstChange);
   }
 
   /** @param next the step that follows; undefined at the end */

@@ -58,7 +58,7 @@ import { printArrayText, printDuplicatesQuestion } from '../queries/copies.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/view-queries.js';
 import { findMisfitObstacle, recordConversion } from './alter-table.js';
-import { changeByStatement, type Draft } from './draft.js';
+import { type Draft, toStatementChange } from './draft.js';
 
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
@@ -235,7 +235,7 @@ function dropCopiedTable(
   draft: Draft,
 ): void {
   const drop = printDrop({ kind, name });
-  const change = changeByStatement(drop, { kind, name });
+  const change = toStatementChange(drop, { kind, name });
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
   if (incomparable) {
     const why = `the server cannot compare column '${incomparable.from}' with its copy`;

@@ -19,7 +19,7 @@ import { describeChange } from '../losses/omission.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printFullRefresh } from '../statements.js';
 import { isRedefined } from '../views/view-queries.js';
-import { changeByStatement, type Draft } from './draft.js';
+import { type Draft, toStatementChange } from './draft.js';
 import {
   findCreation,
   findStoredViewsAndReaders,
@@ -265,7 +265,7 @@ export function reconcileMarks(draft: Draft): void {
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = printDrop({ kind: 'table', name });
-    const change = changeByStatement(drop, { kind: 'table', name });
+    const change = toStatementChange(drop, { kind: 'table', name });
     if (a.findObject(view) ? isFilled : !ignoreExtra) draft.add(change, [emptyAssertion(name), drop]);
   }
 }
