@@ -74,7 +74,11 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, locations });
   if (!(options.dryRun || options.noVerify))
-    outcomes = endPlan(verifyOutcomes(outcomes, { client, existing, ignore: options.ignore }), options, endOfRun);
+    outcomes = endIfDifferent(
+      verifyOutcomes(outcomes, { client, existing, ignore: options.ignore }),
+      options,
+      endOfRun,
+    );
   return {
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),
@@ -151,7 +155,7 @@ async function createExecutors(
 }
 
 /** Ends the run if an object of a plan was read back and differs from its statement. */
-async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
+async function* endIfDifferent(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
   for await (const outcome of outcomes) {
     if (outcome.planHead && endsRun(outcome, options)) endOfRun.abort();
     yield outcome;

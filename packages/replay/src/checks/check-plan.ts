@@ -9,10 +9,10 @@ import { formatStatementLabel, type ReplayInput } from '../outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import { type PlanPermissions, recordQuery } from './preflight.js';
 
-type PlanOptions = Pick<ReplayOptions, 'allowPlan' | 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
+type CheckPlanOptions = Pick<ReplayOptions, 'allowPlan' | 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
 
 /** Finds an option that would skip statements of a plan, send them before all are known, or send them after another plan. */
-const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: PlanOptions) =>
+const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: CheckPlanOptions) =>
   (ifExists === 'skip' && '--if-exists skip cannot be combined with a plan, which relies on what it creates') ||
   (ignore.hasRules &&
     '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore') ||
@@ -28,7 +28,7 @@ export async function checkPlan(
   { statements, locations }: ReplayInput,
   permitted: PlanPermissions,
   client: Client,
-  options: PlanOptions,
+  options: CheckPlanOptions,
 ): Promise<{ statements: AsyncIterable<string>; planHead?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();

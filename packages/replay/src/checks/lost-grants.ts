@@ -33,11 +33,11 @@ export class LostGrants {
   }
 
   /**
-   * Finds the grants that a statement of the plan removes from an object that the plan replaces. Nothing is lost with an object that the
+   * Fetches the grants that a statement of the plan removes from an object that the plan replaces. Nothing is lost with an object that the
    * plan itself has created.
    * @returns a sentence for each grant; none if the target does not show its grants
    */
-  async find(index: number): Promise<string[]> {
+  async fetchLost(index: number): Promise<string[]> {
     const command = parseCommand(this.planStatements[index] ?? '');
     if (command?.action !== 'rename' && !(command?.action === 'drop' && isObjectKind(command.kind))) return [];
     const { name } = command;

@@ -36,7 +36,7 @@ interface PendingEffect {
   /** The CREATE statement that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
   /** The state of the view before a full refresh. */
-  readonly refresh?: RefreshState | undefined;
+  readonly refreshBefore?: RefreshState | undefined;
 }
 
 interface ConfirmationContext {
@@ -56,7 +56,7 @@ export async function prepareConfirmation(
   if (!command) return undefined;
   // An incremental refresh is not awaited: if it has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   if (command.action === 'refresh' && command.isFull)
-    return { command, refresh: await fetchRefreshState(client, command.name) };
+    return { command, refreshBefore: await fetchRefreshState(client, command.name) };
   if (command.action !== 'alter' || noVerify) return { command };
   const [first] = command.alters;
   // An account may have the right to alter an object, but not to see it.
@@ -87,7 +87,7 @@ export const confirmEffect = (pending: PendingEffect, context: ConfirmationConte
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { command, expected } = pending;
   const { client, existing, noVerify, pollLimits } = context;
-  if (command.action === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refresh, context);
+  if (command.action === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refreshBefore, context);
   if (command.action === 'drop')
     return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
   for (const object of findWalObjects(command)) {
