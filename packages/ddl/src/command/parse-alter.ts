@@ -5,7 +5,7 @@ import { parseAddedColumn } from '../columns/type.js';
 import type { Column, PartitionUnit } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { type FoundObject, isKnown, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
+import { type FoundObject, hasKnownDefinition, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';
@@ -303,7 +303,7 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
   const given = cursor.requireNoSemicolon('column name');
   const name = lookup.hasFeature('quoted ALTER COLUMN') ? unquoteToken(given) : given;
   const column = object.columns?.find(each => isSameName(each.name, name));
-  if (isKnown(object) && !column)
+  if (hasKnownDefinition(object) && !column)
     throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
   const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
   const word = token.toLowerCase();
@@ -337,7 +337,7 @@ function parseWalCommand(
     return { action: 'suspend wal', name };
   }
   if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
-  if (object.kind === 'table' && isKnown(object) && !object.isSuspended)
+  if (object.kind === 'table' && hasKnownDefinition(object) && !object.isSuspended)
     throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
   return { action: 'rebase wal', name };
 }

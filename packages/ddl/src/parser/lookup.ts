@@ -5,7 +5,7 @@ import { type Cursor, missingError, RejectionError } from './cursor.js';
 import { createFeatureCheck, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 
-/** An object as far as it is known, see `isKnown`. What is not known is not checked. */
+/** An object as far as it is known, see `hasKnownDefinition`. What is not known is not checked. */
 export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' | 'wal' | 'policy'> {
   readonly kind: ObjectKind;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' 
 }
 
 /** Whether the definition of an object is known. If a statement is only parsed, or the object is opaque, only kind and name are. */
-export const isKnown = ({ columns }: KnownObject): boolean => columns !== undefined;
+export const hasKnownDefinition = ({ columns }: KnownObject): boolean => columns !== undefined;
 
 export interface ServerTraits {
   readonly hasFeature: HasFeature;

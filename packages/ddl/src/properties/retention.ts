@@ -16,7 +16,7 @@ import {
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
 import type { HasFeature } from '../parser/features.js';
-import { type FoundObject, isKnown } from '../parser/lookup.js';
+import { type FoundObject, hasKnownDefinition } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { defineProperty } from '../property.js';
 import { normalizeRule } from './expire-rows.js';
@@ -63,7 +63,7 @@ export const TTL = defineProperty<RetentionFields, { readonly action: 'ttl'; rea
       'set ttl'(cursor, { hasFeature }, { object }) {
         const { kind, partitionBy } = object;
         const { age: ttl, position } = parseAge(cursor);
-        if (isKnown(object) && hasFeature('storage policies') && kind !== 'materialized view' && ttl !== 0)
+        if (hasKnownDefinition(object) && hasFeature('storage policies') && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
         if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, hasFeature);
         return { action: 'ttl', ttl };
@@ -301,7 +301,7 @@ const STORAGE_POLICY = defineProperty<RetentionFields, PolicyAlteration>()({
         const stages: LocatedName[] = [];
         // If the partitions are not known, every age is accepted, as for partitions by hour.
         const policy = parseStoragePolicy(cursor, object.partitionBy ?? 'HOUR', stages);
-        if (isKnown(object)) rejectImpossiblePolicy(policy, stages, hasFeature);
+        if (hasKnownDefinition(object)) rejectImpossiblePolicy(policy, stages, hasFeature);
         return { action: 'storage policy', policy };
       },
       'drop storage'(cursor) {
@@ -333,7 +333,8 @@ const STORAGE_POLICY = defineProperty<RetentionFields, PolicyAlteration>()({
 
 function parsePolicyState(cursor: Cursor, { object }: FoundObject, disabled: boolean) {
   cursor.expect('storage', 'policy');
-  if (isKnown(object) && !object.policy) throw cursor.error(`table has no storage policy [table=${object.name}]`);
+  if (hasKnownDefinition(object) && !object.policy)
+    throw cursor.error(`table has no storage policy [table=${object.name}]`);
   return { action: 'storage policy state', disabled } as const;
 }
 

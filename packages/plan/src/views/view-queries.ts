@@ -65,7 +65,7 @@ export function printQueryAfterPlan(view: View | MaterializedView, engine: Engin
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
       const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
-      const source = isRecreated ? printRecreated(object.body) : printSource(object, schemas);
+      const source = isRecreated ? toNewSourceQuery(object.body) : toSourceQuery(object, schemas);
       if (source.isChanged) changed.add(name);
       if (!source.isIdentical) queries.set(name, { name, query: source.query });
     }
@@ -100,7 +100,7 @@ const canUseFormer = (former: CatalogueObject | undefined, view: View, queries: 
   !former.isStale &&
   view.references.every(reference => !queries.has(reference));
 
-const printRecreated = (query: string) => ({ query, isChanged: true, isIdentical: false });
+const toNewSourceQuery = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
 /** Whether another column becomes the designated timestamp of a table. A new name of the column does not count. */
 export const changesTimestamp = (
@@ -110,13 +110,13 @@ export const changesTimestamp = (
 ): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
 
 /** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
-function printSource(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
+function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
   const { id, name, columns, timestamp } = object;
   const formerName = (catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name)))?.name;
   const found = formerName === undefined ? undefined : catalogue.compileAndFind(formerName);
   /** Has stored the rows so far. */
   const former = found?.kind === 'view' ? undefined : found;
-  if (!former && object.kind === 'materialized view') return printRecreated(object.body);
+  if (!former && object.kind === 'materialized view') return toNewSourceQuery(object.body);
   const hasOtherTimestamp =
     former !== undefined && object.kind === 'table' && changesTimestamp(former, object, { renames });
   let isChanged = hasOtherTimestamp || former?.columns.length !== columns.length;
