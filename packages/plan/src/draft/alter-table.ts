@@ -29,32 +29,27 @@ import { type Draft, toStatementChange } from './draft.js';
 import { formatUnalterable } from './omit-remaining.js';
 
 /** Adds the ALTER after the assertions and statements that it needs. @returns whether it was added */
-export function alterTable(
-  tableName: string,
-  alteration: Alteration,
-  properties: readonly PropertyName[],
-  draft: Draft,
-): boolean {
+export function alterTable(table: string, alteration: Alteration, properties: readonly PropertyName[], draft: Draft) {
   const { context } = draft;
-  const table = draft.engine.definitionOf(tableName) as TableDefinition;
-  const { name } = table;
+  const current = draft.engine.definitionOf(table) as TableDefinition;
+  const { name } = current;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = toStatementChange(statement, { kind: 'table', name }, properties);
-  const conversion = findConversion(table, alteration);
+  const conversion = findConversion(current, alteration);
   // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
   const fill =
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
   const actions = [...fill.map(() => 'fill'), alteration.action];
-  const tableOfB = { ...table, name: context.renames.nameBeforePlan(name) };
+  const tableOfB = { ...current, name: context.renames.nameBeforePlan(name) };
   const obstacle =
-    findTimestampObstacle(table, alteration) ??
+    findTimestampObstacle(current, alteration) ??
     findRowObstacle(findPartitionConditions(tableOfB, actions, context.version), context.answers) ??
     (conversion && findMisfitObstacle(conversion, context));
   if (obstacle !== undefined) {
     draft.omit(change, ...obstacle);
     return false;
   }
-  const assertions = findPartitionConditions(table, actions, context.version)
+  const assertions = findPartitionConditions(current, actions, context.version)
     .map(({ assertion }) => assertion)
     .filter(({ statement }) => !draft.hasStep(statement));
   const unchanged = conversion ? recordConversion(conversion, draft) : [];

@@ -180,21 +180,16 @@ function copyableAssertions({ old, final, created, copied }: Rebuild, schemas: S
 }
 
 /** @param renamed the new names of columns by their old names */
-const findCopiedColumns = (
-  newTable: TableDefinition,
-  oldTable: TableDefinition,
-  renamed: ReadonlyMap<string, string>,
-) => {
+function findCopiedColumns(wanted: TableDefinition, old: TableDefinition, renamed: ReadonlyMap<string, string>) {
   const sources = new NameMap([...renamed].map(([from, to]) => [to, from]));
-  return newTable.columns.flatMap(column => {
-    const from = sources.get(column.name) ?? column.name;
-    const source = findColumn(oldTable, from);
+  return wanted.columns.flatMap(column => {
+    const source = findColumn(old, sources.get(column.name) ?? column.name);
     if (!source) return [];
     const value = doubleQuote(source.name);
     const cast = source.type === column.type ? value : printTypeCast(value, source.type, column.type);
     return [{ column, source, from: source.name, to: column.name, cast }];
   });
-};
+}
 
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
@@ -220,7 +215,7 @@ export function dropOldTables(draft: Draft): void {
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
     const unchanged = conversions.flatMap(each => recordConversion(each, draft));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
-    dropCopiedTable(old, copied, [...unchanged, allCopied], draft);
+    dropCopiedTable(name, copied, [...unchanged, allCopied], draft);
   }
 }
 
@@ -228,14 +223,9 @@ const toComparable = (copied: CopiedColumns) =>
   copied.map(each => (isArray(each.column.type) ? { ...each, cast: printArrayText(each.from) } : each));
 
 /** Drops a table after assertions that another table has all its rows. If the server cannot compare a column, the DROP is left out. */
-function dropCopiedTable(
-  { kind, name }: TableDefinition,
-  copied: CopiedColumns,
-  assertions: readonly Assertion[],
-  draft: Draft,
-): void {
-  const drop = printDrop({ kind, name });
-  const change = toStatementChange(drop, { kind, name });
+function dropCopiedTable(name: string, copied: CopiedColumns, assertions: readonly Assertion[], draft: Draft) {
+  const drop = printDrop({ kind: 'table', name });
+  const change = toStatementChange(drop, { kind: 'table', name });
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY');
   if (incomparable) {
     const why = `the server cannot compare column '${incomparable.from}' with its copy`;
@@ -255,7 +245,7 @@ export function resumeRebuilds(draft: Draft): void {
     const { keptName } = createRebuildNames(table, hash);
     const hasExchangeBegun = engine.find(keptName) !== undefined;
     if (context.tablesBetweenRenames.has(table) && !engine.find(table))
-      omitBetweenRenames({ table, newName, keptName }, draft);
+      omitBetweenRenames(table, newName, keptName, draft);
     if (!context.leftovers.has(newName)) continue;
     if (!hasExchangeBegun) dropNewTable(table, newName, draft);
     else if (engine.find(table)) {
@@ -280,14 +270,11 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
   const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
   const unwritten = added.map(column => emptyAssertion(newName, printValueCondition(column)));
   const noneAdded = noneAddedAssertion({ from: original.name, to: newName, columns: toComparable(copied) });
-  dropCopiedTable(leftover, copied, [noneAdded, ...unwritten], draft);
+  dropCopiedTable(leftover.name, copied, [noneAdded, ...unwritten], draft);
 }
 
 /** Leaves out a table. Otherwise the plan would create an empty table, whose name the interrupted rebuild needs for its new table. */
-function omitBetweenRenames(
-  { table, newName, keptName }: Readonly<Record<'table' | 'newName' | 'keptName', string>>,
-  draft: Draft,
-) {
+function omitBetweenRenames(table: string, newName: string, keptName: string, draft: Draft): void {
   const { a, engineOfB } = draft.context;
   const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
   draft.omit(

@@ -161,18 +161,14 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
  * Whether a view reads a view that the plan recreates. Such a reader is recreated too: if the plan was interrupted while the recreated view
  * is empty, the next plan could not compare the rows of the reader with its query.
  */
-const readsRecreatedView = (
-  current: CatalogueObject,
-  { engine: { catalogue }, context: { engineOfB, renames } }: Draft,
-) =>
-  current.kind === 'materialized view' &&
-  engineOfB.catalogue.findById(current.id) !== undefined &&
-  [...catalogue.closureOfView(current)].some(name => {
-    const source = catalogue.find(name);
-    const isCreatedByPlan =
-      source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;
+function readsRecreatedView(current: CatalogueObject, { engine, context: { engineOfB, renames } }: Draft): boolean {
+  if (current.kind !== 'materialized view' || !engineOfB.catalogue.findById(current.id)) return false;
+  return [...engine.catalogue.closureOfView(current)].some(name => {
+    const source = engine.catalogue.find(name);
+    const isCreatedByPlan = source?.kind === 'materialized view' && !engineOfB.catalogue.findById(source.id);
     return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
   });
+}
 
 /** Whether a view lacks its base, for example because the plan has renamed it, and A leaves the base to the query of the view. */
 const lacksBase = (current: CatalogueObject, wanted: Definition | undefined, { engine }: Draft): boolean =>

@@ -32,11 +32,7 @@ import { type CommonQuery, printWith, renameInQuery, renameQuery } from '../quer
 import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
 
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
-export function isRedefined<V extends View | MaterializedView>(
-  former: V,
-  current: V,
-  { renames, engineOfB }: Schemas,
-): boolean {
+export function isRedefined<V extends View | MaterializedView>(former: V, current: V, { renames, engineOfB }: Schemas) {
   const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
   return compareDefinitions({ ...former, body }, current).differences.some(({ property }) => property === 'query');
 }

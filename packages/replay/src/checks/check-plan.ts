@@ -68,11 +68,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 }
 
 /** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
-export async function requireState(
-  planStatements: readonly string[],
-  client: Client,
-  message: string,
-): Promise<PlanGuard> {
+export async function requireState(planStatements: readonly string[], client: Client, message: string) {
   const guard = await PlanGuard.start(client, planStatements);
   const { state, count } = parsePlanHead(planStatements[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.

@@ -201,11 +201,7 @@ export async function* requireAllowed(
  * query can be computed, it is that of a view of the target or of the plan. A WITH before it has such queries, or casts.
  * @param planned the queries of the views of the plan
  */
-async function fetchFitsTarget(
-  client: Client,
-  { statement, tables, printFor }: Assertion,
-  planned: ViewQueries,
-): Promise<boolean> {
+async function fetchFitsTarget(client: Client, { statement, tables, printFor }: Assertion, planned: ViewQueries) {
   if (!printFor) return true;
   const found = parseWith(statement);
   // A WITH at the start of a line may be the planner's, or belong to the view's own query. So both are tried.

@@ -26,13 +26,8 @@ export async function* executeStatements(
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (
-    n: number,
-    entry: Entry,
-    blockers: InFlight[],
-    planHead?: PlanHead,
-  ): Promise<Outcome> => {
-    for (const { outcome } of blockers) await outcome;
+  const executeInTurn = async (n: number, entry: Entry, planHead?: PlanHead): Promise<Outcome> => {
+    for (const { outcome } of findBlockers(entry, inFlight)) await outcome;
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
@@ -66,7 +61,7 @@ export async function* executeStatements(
       // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
       const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
       if (isAlone) yield* yieldUpTo(0);
-      inFlight.push({ entry, outcome: executeInTurn(n, entry, findBlockers(entry, inFlight), planHead) });
+      inFlight.push({ entry, outcome: executeInTurn(n, entry, planHead) });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
       yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
     }
