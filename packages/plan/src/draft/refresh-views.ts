@@ -50,8 +50,11 @@ export function reconcileStoredViews(draft: Draft): void {
       draft.alter(current.kind, current.name, alteration, propertiesOfRepair(current, draft));
     }
     if (current.kind !== 'materialized view' || staysUnrepaired(current, refreshed, draft)) return;
+    const { invalidReason: reason } = current;
+    // A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads.
+    const isRepairable = reason !== undefined && (!isFailureOnRow(reason) || readsRetypedColumn(current, draft));
     const needsRefresh = needsRefreshToFill(current, sources, draft);
-    if (!isRepairable(current, draft) && !(needsRefresh && lacksRows(current, sources, draft))) return;
+    if (!isRepairable && !(needsRefresh && lacksRows(current, sources, draft))) return;
     refreshView(current, needsRefresh, draft);
     refreshed.add(name);
   };
@@ -77,10 +80,6 @@ function findViewSources(context: PlanContext) {
 }
 
 type ViewSources = ReturnType<typeof findViewSources>;
-
-/** A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads. */
-const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
-  view.invalidReason !== undefined && (!isFailureOnRow(view.invalidReason) || readsRetypedColumn(view, draft));
 
 /** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
 const needsRefreshToFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
@@ -157,11 +156,10 @@ const wasInvalid = ({ name }: KindAndName, { healthProblems }: PlanContext): boo
 
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
 const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wantedEngine } }: Draft): boolean =>
-  engine.catalogue
-    .sourcesOfView(view)
-    .some(
-      name => !wantedEngine.find(name) || expiresMoreRows(engine.definitionOf(name), wantedEngine.definitionOf(name)),
-    );
+  engine.catalogue.sourcesOfView(view).some(name => {
+    const [current, wanted] = [engine.definitionOf(name), wantedEngine.definitionOf(name)];
+    return !wantedEngine.find(name) || expiresMoreRows(current, wanted);
+  });
 
 function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
   return [...engine.catalogue.closureOfView(view)].some(name => {

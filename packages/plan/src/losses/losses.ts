@@ -94,10 +94,8 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
     const columns = find(object);
     return columns && (column === undefined || columns.has(column));
   });
-  if (paths.length > 1)
-    throw new InvalidOptionError(
-      `'${text}' can be ${paths.map(quotePath).join(' or ')}; write one of them, with its quotes`,
-    );
+  const quoted = paths.map(quotePath).join(' or ');
+  if (paths.length > 1) throw new InvalidOptionError(`'${text}' can be ${quoted}; write one of them, with its quotes`);
   return paths[0];
 }
 
