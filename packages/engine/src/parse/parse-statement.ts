@@ -38,10 +38,11 @@ export function parseStatement(
     if (!isOfPrincipal) return parseAfterCreate(cursor, token, context);
     cursor.unread();
   }
-  if (verb === 'show') return expectEnd(cursor, parseShow(cursor, context));
-  if (verb === 'explain') {
-    cursor.expect('show');
-    const statement = expectEnd(cursor, parseShow(cursor, context));
+  if (verb === 'show' || verb === 'explain') {
+    if (verb === 'explain') cursor.expect('show');
+    const statement = parseShow(cursor, context);
+    expectOnlySemicolons(cursor);
+    if (verb === 'show') return statement;
     if (statement.type === 'show create database') return { type: 'explain show create database' };
     // Other query plans may depend on rows.
     throw new RejectionError(0, 'this server keeps no rows, so only SHOW CREATE DATABASE can be explained');
@@ -60,11 +61,6 @@ function rejectSecondStatement(text: string): void {
   const cursor = new Cursor(text);
   for (let token = cursor.next(); token !== undefined && token !== ';'; ) token = cursor.next();
   expectOnlySemicolons(cursor);
-}
-
-function expectEnd<T>(cursor: Cursor, statement: T): T {
-  expectOnlySemicolons(cursor);
-  return statement;
 }
 
 /** What may follow a table or its alias, and is no alias itself. */

@@ -36,8 +36,27 @@ export class RowAccount {
     return this.#ledger.loaded.get(name);
   }
 
-  findRetentionEnforcements(execution: Execution): RetentionEnforcement[] {
-    return retentionsEnforcedBy(execution, this.#ledger);
+  /** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
+  findRetentionEnforcements({ effects, transitions }: Execution): RetentionEnforcement[] {
+    const written = effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
+    // RENAME TABLE has one transition for each name, and drops no rows (observed on 9.3.4).
+    const beforeOf = (id: number | undefined) => transitions.find(({ before }) => before?.id === id)?.before;
+    const withNewRetention = transitions.filter(({ after }) => {
+      const before = beforeOf(after?.id);
+      return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
+    });
+    // If an ALTER sets a shorter retention, its effects already name the loss, but only for this table. If the table is a copy, the loss of
+    // the original's rows is found here.
+    const isShortened = (name: string) =>
+      effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
+    const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
+    return [...names].flatMap(name => {
+      const current = this.#ledger.catalogue.find(name);
+      const former = current && this.#ledger.formerOf(current);
+      const isCopy = former?.kind === 'table' && former.id !== current?.id;
+      const isEnforced = canExpire(former) && canExpire(current) && retentionAgeOf(current) !== 0;
+      return isEnforced && (isCopy || !isShortened(name)) ? [{ former, current }] : [];
+    });
   }
 
   get retentionEnforcements(): RetentionEnforcement[] {
@@ -93,7 +112,7 @@ export class RowAccount {
       ...unwrittenLosses,
     ].filter(({ lossKind, object }) => lossKind !== 'drop' || wasInLoadedSchema(object));
     for (const effect of relevantEffects) if (effect.type === 'lost') this.#addLoss(effect, transitions, index);
-    const enforcements = retentionsEnforcedBy(execution, this.#ledger);
+    const enforcements = this.findRetentionEnforcements(execution);
     const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
     return [...relevantEffects, ...expiryLosses, ...this.#views.trackStatement(execution, index)];
   }
@@ -181,25 +200,3 @@ export class RowAccount {
 /** Rows of live views expire too, but they are not accounted for. */
 const canExpire = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
-
-/** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
-function retentionsEnforcedBy({ effects, transitions }: Execution, ledger: Ledger): RetentionEnforcement[] {
-  const written = effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
-  // RENAME TABLE has one transition for each name, and drops no rows (observed on 9.3.4).
-  const beforeOf = (id: number | undefined) => transitions.find(({ before }) => before?.id === id)?.before;
-  const withNewRetention = transitions.filter(({ after }) => {
-    const before = beforeOf(after?.id);
-    return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
-  });
-  // If an ALTER sets a shorter retention, its effects already name the loss, but only for this table. If the table is a copy, the loss of
-  // the original's rows is found here.
-  const isShortened = (name: string) => effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
-  const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
-  return [...names].flatMap(name => {
-    const current = ledger.catalogue.find(name);
-    const former = current && ledger.formerOf(current);
-    const isCopy = former?.kind === 'table' && former.id !== current?.id;
-    const isEnforced = canExpire(former) && canExpire(current) && retentionAgeOf(current) !== 0;
-    return isEnforced && (isCopy || !isShortened(name)) ? [{ former, current }] : [];
-  });
-}
