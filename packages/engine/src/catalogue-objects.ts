@@ -24,13 +24,10 @@ export interface Table extends TableDefinition, CatalogueEntry {
   readonly isSuspended?: boolean;
 }
 
-export interface ColumnPair {
-  readonly column: StoredColumn;
-  readonly current: StoredColumn | undefined;
-}
+export type ColumnPair = ReturnType<typeof pairColumns>[number];
 
 /** Pairs columns by their id. `current` is undefined for a column that is gone. New columns are in no pair. */
-export function pairColumns(before: Table, after: Table): ColumnPair[] {
+export function pairColumns(before: Table, after: Table) {
   const byId = new Map(after.columns.map(column => [column.id, column]));
   return before.columns.map(column => ({ column, current: byId.get(column.id) }));
 }

@@ -28,14 +28,7 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-interface ScannedQuery {
-  readonly tokens: readonly QueryToken[];
-  readonly windows: readonly NamedWindow[];
-  readonly calls: readonly WindowCall[];
-  readonly baseToken: QueryToken;
-  /** Where the query starts in the statement. QuestDB compiles the query as a separate text, and counts positions from here. */
-  readonly start: number;
-}
+type ScannedQuery = ReturnType<typeof scanQuery>;
 
 /** Makes the checks of QuestDB's parser. @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
 export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
@@ -60,8 +53,9 @@ export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): Scan
 }
 
 /** @throws RejectionError for `SELECT *`, and for a query that is not `SELECT … FROM table …` */
-function scanQuery(body: Body): ScannedQuery {
+function scanQuery(body: Body) {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, start: token.start + body.start }));
+  // QuestDB compiles the query as a separate text, and counts positions from here.
   const start = tokens[0]?.start ?? body.start;
   const fromIndex = topLevelIndex(tokens, 'from');
   const list = tokens.slice(1, fromIndex < 0 ? undefined : fromIndex);

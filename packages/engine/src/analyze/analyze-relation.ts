@@ -213,9 +213,7 @@ class Analysis {
   }
 }
 
-interface SelectedField extends Field {
-  readonly item?: SelectItem;
-}
+type SelectedField = Field & { readonly item?: SelectItem };
 
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;

@@ -19,12 +19,7 @@ export const rejectNonDeterministic = (query: ParsedQuery, catalogue: Catalogue)
 /** The columns of a query that are read; undefined if all of them are. */
 type ColumnsRead = NameSet | undefined;
 
-/** What an expression contains, apart from what its subqueries contain. */
-interface Contents {
-  readonly names: (readonly string[])[];
-  readonly calls: { readonly name: string; readonly node: TreeNode }[];
-  readonly subqueries: Select[];
-}
+type Contents = ReturnType<typeof findContents>;
 
 class DeterminismCheck {
   /** The columns that were read when a query was last checked. A query may be named many times. */
@@ -136,16 +131,19 @@ function readOfUnion(first: Select, next: Select, read: ColumnsRead): ColumnsRea
   return new NameSet(nextNames.flatMap((name, i) => (name !== undefined && read.has(names[i] ?? '') ? name : [])));
 }
 
-function findContents(nodes: readonly (object | undefined)[], scope: QueryScope): Contents {
-  const contents: Contents = { names: [], calls: [], subqueries: [] };
+/** What expressions contain, apart from what their subqueries contain. */
+function findContents(nodes: readonly (object | undefined)[], scope: QueryScope) {
+  const names: (readonly string[])[] = [];
+  const calls: { readonly name: string; readonly node: TreeNode }[] = [];
+  const subqueries: Select[] = [];
   const visit = (node: TreeNode): void => {
-    if (node.type === 'select') return void contents.subqueries.push(node as Select);
-    if (node.type === 'qualifiedName') return void contents.names.push((node as QualifiedName).parts);
+    if (node.type === 'select') return void subqueries.push(node as Select);
+    if (node.type === 'qualifiedName') return void names.push((node as QualifiedName).parts);
     const { name } = node as { name?: unknown };
-    if (node.type === 'function' && typeof name === 'string') contents.calls.push({ name, node });
+    if (node.type === 'function' && typeof name === 'string') calls.push({ name, node });
     const value = node.type === 'variable' && typeof name === 'string' ? scope.findVariable(name) : undefined;
     for (const child of value ? [value] : childrenOf(node)) visit(child);
   };
   for (const node of childrenOf(nodes)) visit(node);
-  return contents;
+  return { names, calls, subqueries };
 }

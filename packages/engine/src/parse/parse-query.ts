@@ -36,18 +36,13 @@ interface CstToken {
   readonly endOffset: number;
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 const isToken = (element: Cst | CstToken): element is CstToken => 'image' in element;
 
 function tokensOf(element: Cst | CstToken): CstToken[] {
   return isToken(element) ? [element] : Object.values(element.children).flat().flatMap(tokensOf);
 }
 
-function spanOf(element: Cst | CstToken): Span {
+function spanOf(element: Cst | CstToken) {
   const tokens = tokensOf(element);
   return {
     start: Math.min(...tokens.map(token => token.startOffset)),
@@ -82,13 +77,8 @@ export function parseQueryText(text: string): ParsedQuery {
   return parseQuery(code, { start: 0, isEnclosed: false });
 }
 
-interface ParsedText {
-  readonly select: SelectStatement;
-  readonly nodes: NodePositions;
-}
-
 /** A cache by text, because each change of a table compiles the views over this table again. */
-const parsed = new Map<string, ParsedText>();
+const parsed = new Map<string, ReturnType<typeof parseByGrammar>>();
 
 function parseQuery(text: string, origin: QueryOrigin) {
   const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, origin);
@@ -107,7 +97,7 @@ function parseQuery(text: string, origin: QueryOrigin) {
   };
 }
 
-function parseByGrammar(text: string, origin: QueryOrigin): ParsedText {
+function parseByGrammar(text: string, origin: QueryOrigin) {
   const { parser, tokenize, visitor } = requireGrammar();
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
@@ -166,7 +156,7 @@ class NodePositions {
     }
   }
 
-  span(node: object, part?: string): Span {
+  span(node: object, part?: string) {
     const operator = this.#operators.get(node);
     if (operator && (part === undefined || part === 'operator')) return spanOf(operator);
     const cst = this.#nodes.get(node);

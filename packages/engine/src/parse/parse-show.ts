@@ -11,9 +11,7 @@ import {
 import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
 
 /** An object that SHOW CREATE names. */
-export interface ShownObject extends LocatedName {
-  readonly kind: ObjectKind;
-}
+export type ShownObject = LocatedName & { readonly kind: ObjectKind };
 
 type Traits = Pick<ServerTraits, 'hasFeature'>;
 

@@ -19,18 +19,9 @@ export interface Window {
   readonly anchor?: { readonly start: number; readonly expression: readonly QueryToken[] | undefined } | undefined;
 }
 
-export interface NamedWindow extends Window {
-  readonly name: string;
-}
+export type NamedWindow = Window & { readonly name: string };
 
-export interface WindowCall {
-  readonly name: string;
-  readonly start: number;
-  readonly arguments: readonly QueryToken[];
-  readonly ignoresNulls: boolean;
-  readonly windowName?: string | undefined;
-  readonly window: Window | undefined;
-}
+export type WindowCall = ReturnType<typeof readWindowCalls>[number];
 
 export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   const windows: NamedWindow[] = [];
@@ -60,7 +51,7 @@ function splitWindowClause<T extends QueryToken>(
 
 const nameOf = (token: QueryToken | undefined): string => foldCase((token?.text ?? '').replaceAll('"', ''));
 
-export function readWindowCalls(tokens: readonly QueryToken[], named: readonly NamedWindow[]): WindowCall[] {
+export function readWindowCalls(tokens: readonly QueryToken[], named: readonly NamedWindow[]) {
   return tokens.flatMap((token, index) => {
     if (!isKeyword(token, 'over')) return [];
     const hasNulls = isKeyword(tokens[index - 1], 'nulls') && isKeyword(tokens[index - 2], 'ignore', 'respect');
