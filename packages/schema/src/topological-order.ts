@@ -15,19 +15,22 @@ export function topologicalOrder(
   const names = [...needs.keys()].sort(); // JavaScript orders strings as the server does
   const graph = new Graph(names, needs, isTransparent);
   const order: string[] = [];
-  // An explicit stack, because chains of views may be deeper than the call stack.
-  const path = [new Visit(ROOT, graph.sortForVisit(ROOT, Int32Array.from(names.keys())))];
+  // The visits that have not ended, on a stack of their own, because chains of views may be deeper than the call stack.
+  const path = [{ node: ROOT, needed: graph.sortForVisit(ROOT, Int32Array.from(names.keys())), index: 0 }];
   for (let visit = path.at(-1); visit; visit = path.at(-1)) {
-    const next = visit.next();
+    const next = visit.needed[visit.index++];
     if (next === undefined) {
       path.pop();
       if (visit.node !== ROOT) order.push(names[visit.node] as string);
     } else if (!graph.seen[next]) {
       graph.seen[next] = 1; // before its dependencies, so that a cycle ends
-      const dependencies = graph.unseenDependencies(next);
-      if (visit.node !== ROOT && dependencies.length * 2 > visit.length)
-        visit.handOver(node => graph.foundBy[node] === next);
-      path.push(new Visit(next, dependencies));
+      const needed = graph.unseenDependencies(next);
+      if (visit.node !== ROOT && needed.length * 2 > visit.needed.length - visit.index) {
+        // The visit of `next` has these nodes too. Otherwise each visit on a long chain would store the same nodes.
+        visit.needed = visit.needed.subarray(visit.index).filter(node => graph.foundBy[node] !== next);
+        visit.index = 0;
+      }
+      path.push({ node: next, needed, index: 0 });
     }
   }
   return order;
@@ -35,30 +38,6 @@ export function topologicalOrder(
 
 /** The node of the visit that starts at all objects. Other nodes are numbers from 0 on that sort like names. */
 const ROOT = -1;
-
-/** The visit of an object, with those of its dependencies that were not seen before. */
-class Visit {
-  #index = 0;
-
-  constructor(
-    readonly node: number,
-    private needed: Int32Array,
-  ) {}
-
-  get length(): number {
-    return this.needed.length - this.#index;
-  }
-
-  next(): number | undefined {
-    return this.needed[this.#index++];
-  }
-
-  /** Removes nodes that the visit of a dependency has too. Otherwise each visit on a long chain would store the same nodes. */
-  handOver(isTaken: (node: number) => boolean): void {
-    this.needed = this.needed.subarray(this.#index).filter(node => !isTaken(node));
-    this.#index = 0;
-  }
-}
 
 /**
  * The maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each node is visited once.
