@@ -70,7 +70,7 @@ export function compareSchemas(
     findTable: (name: string) => schemaA.findObject(name)?.statement,
     findTableOfB: (name: string) => schemaB.findObject(name)?.statement,
   };
-  const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
+  const [itemsA, itemsB] = [listItems(schemaA), listItems(schemaB)];
   const { size: total } = itemsA.items;
   const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
   const add = (difference: SchemaDifference): void => {
@@ -116,29 +116,24 @@ interface Item {
   right?: Right;
 }
 
-class SchemaItems {
-  /** In dump order. Two statements have the same key if they create the same object, or, without a name, if they are the same. */
-  readonly items = new Map<string, Item>();
-  readonly #rights = new RightSet();
-
-  constructor(schema: Schema) {
-    for (const entry of dumpOrder(schema)) {
-      const { statement, ...identity } = entry;
-      const rights = schema.rightsOf(entry);
-      if (!rights) {
-        const words = () => Array.from(significantTokens(statement), ({ text }) => text);
-        this.items.set(isNamedKind(entry.kind) ? namespaceKey(entry) : words().join(' '), { statement, identity });
-      }
-      for (const right of rights ?? []) {
-        const printed = printRight(right);
-        this.items.set(foldCase(printed), { statement: printed, identity: identify(printed), right });
-        this.#rights.add(right);
-      }
+/** Lists the items of a schema in dump order. Two statements have the same key if they create the same object, or are the same. */
+function listItems(schema: Schema) {
+  const items = new Map<string, Item>();
+  const rightSet = new RightSet();
+  for (const entry of dumpOrder(schema)) {
+    const { statement, ...identity } = entry;
+    const rights = schema.rightsOf(entry);
+    if (!rights) {
+      const words = () => Array.from(significantTokens(statement), ({ text }) => text);
+      items.set(isNamedKind(entry.kind) ? namespaceKey(entry) : words().join(' '), { statement, identity });
+    }
+    for (const right of rights ?? []) {
+      const printed = printRight(right);
+      items.set(foldCase(printed), { statement: printed, identity: identify(printed), right });
+      rightSet.add(right);
     }
   }
-
-  /** Whether this schema contains an item of the other schema. A right may be included in a wider right. */
-  has(key: string, right: Right | undefined): boolean {
-    return right ? this.#rights.includes(right) : this.items.has(key);
-  }
+  // A right of the other schema may be included in a wider right.
+  const has = (key: string, right: Right | undefined) => (right ? rightSet.includes(right) : items.has(key));
+  return { items, has };
 }
