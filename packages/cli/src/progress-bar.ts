@@ -33,12 +33,12 @@ function format(options: Options, params: Params & { maxWidth: number }, { name,
   const bar = total && params.maxWidth >= MIN_BAR_WIDTH ? `[${Format.BarFormat(params.progress, options)}] ` : '';
   const count = total ? `${done}/${total}` : `${done}`;
   const parts = [`${name}: ${bar}${count}`, `${rate.toFixed(rate < 10 ? 1 : 0)}/s`];
-  if (total && rate > 0) parts.push(`ETA ${formatSeconds((total - done) / rate)}`);
+  if (total && rate > 0) parts.push(`ETA ${formatDuration((total - done) / rate)}`);
   return cliTruncate([...parts, what].join(', '), params.maxWidth - 1);
 }
 
 /** `0:07`, `1:02:03` */
-function formatSeconds(seconds: number): string {
+function formatDuration(seconds: number): string {
   const rounded = Math.ceil(seconds);
   const [hours, minutes] = [Math.floor(rounded / 3600), Math.floor(rounded / 60) % 60];
   const twoDigits = (number: number) => String(number).padStart(2, '0');

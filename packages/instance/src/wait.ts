@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { connect } from './http/client.js';
-import { isTransient } from './http/retry.js';
+import { canWaitingHelp } from './http/retry.js';
 import { InstanceError } from './instance-error.js';
 
 const PROBE_INTERVAL = 500;
@@ -25,7 +25,7 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
     const failure = await probe(config, deadline - performance.now(), signal);
     signal.throwIfAborted();
     if (!failure) return;
-    if (!isTransient(failure)) throw failure;
+    if (!canWaitingHelp(failure)) throw failure;
     const { message, status, cause } = failure;
     if (performance.now() + PROBE_INTERVAL > deadline)
       throw new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });

@@ -18,7 +18,7 @@ export async function writePlan(
   const { maxRecord, undo, locations } = options;
   io.info(`plan to change ${b.label}, so that it matches ${a.label}`);
   const plan = await planChanges(a.statements, b.statements, options).catch((error: Error) => {
-    throw error instanceof RejectedViewError ? addLabel(error, a.label, locations) : error;
+    throw error instanceof RejectedViewError ? toLocatedError(error, a.label, locations) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
@@ -42,7 +42,7 @@ export async function writePlan(
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
-function addLabel(error: RejectedViewError, label: string, locations: Locations | undefined): CodedError {
+function toLocatedError(error: RejectedViewError, label: string, locations: Locations | undefined): CodedError {
   const locatedMessages: LocatedMessage[] = error.problems.map(({ entry, reason }) => ({
     ...locations?.find(entry),
     message: `${displayName(entry)}: ${reason}`,

@@ -28,12 +28,12 @@ export async function writeDump(
   if (options.showConfig) return writeSettings([source.settings], io);
   const statements = dump(source, { ...toDumpOptions(options, io), selection, names, withDeps: options.withDeps });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
-  const watched = isShown ? statements : reportProgress(statements, io);
+  const reported = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);
   const write = (out: Writable) =>
     isText
-      ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
-      : writeRecords(watched, out, 'sqldump', options.maxRecord);
+      ? (isShown ? writeSqlText : writeTextOrFailureMarker)(reported, out)
+      : writeRecords(reported, out, 'sqldump', options.maxRecord);
   await writeOutput(output, io.stdout, write, io.catchSignals);
   return Exit.ok;
 }

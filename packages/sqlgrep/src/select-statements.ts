@@ -19,7 +19,7 @@ type GrepArgs = Omit<MatchCriteria, 'patterns'> &
 export async function writeSelection({ operands: patterns, maxRecord, ...options }: GrepArgs, io: Io) {
   const matcher = createMatcher({ ...options, patterns });
   let matchCount = 0;
-  const matches = (entry: Entry): boolean => {
+  const matchAndCount = (entry: Entry): boolean => {
     const isMatch = matcher(entry);
     if (isMatch) matchCount++;
     return isMatch;
@@ -27,11 +27,11 @@ export async function writeSelection({ operands: patterns, maxRecord, ...options
   const { count, list, json } = options;
   if ([count, list, json].filter(Boolean).length > 1)
     throw new UsageError('--count, --list and --json cannot be combined');
-  const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
+  const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matchAndCount, options);
   if (count) {
-    let number = 0;
-    for await (const _ of selected) number++;
-    await io.write(`${number}\n`);
+    let selectedCount = 0;
+    for await (const _ of selected) selectedCount++;
+    await io.write(`${selectedCount}\n`);
   } else if (list || json) for await (const statement of selected) await io.write(`${formatLine(statement, json)}\n`);
   else await writeRecords(selected, io.stdout, 'sqlgrep', maxRecord);
   if (!matchCount) io.info('nothing matched');

@@ -14,13 +14,13 @@ async function start(host: ProcessLike): Promise<number> {
   const args = first === 'help' ? [...others.slice(0, 1), '--help', ...others.slice(1)] : host.args;
   const [word = '', ...rest] = isCompletion ? others : args;
   // While the first word is being completed, it does not name a program yet.
-  const program = isCompletion && rest.length === 0 ? undefined : await findMain(word);
+  const program = isCompletion && rest.length === 0 ? undefined : await loadMain(word);
   if (program) return program({ ...host, args: isCompletion ? [COMPLETE, ...rest] : rest });
   const { main } = await import('./overview.js');
   return main({ ...host, args: word === 'completion' && !isCompletion ? ['--completion', ...rest] : args });
 }
 
-async function findMain(word: string): Promise<Main | undefined> {
+async function loadMain(word: string): Promise<Main | undefined> {
   const program =
     PROGRAMS.find(({ command, name }) => word === command || word === name) ??
     OWN_PROGRAMS.find(({ command }) => word === command);

@@ -48,14 +48,14 @@ export class SymbolCapacities {
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
         const statement = completed[index];
-        if (statement !== undefined && (await this.#isRequested(capacity, used)))
+        if (statement !== undefined && (await this.#fetchIsRequested(capacity, used)))
           completed[index] = withCapacity(statement, column, capacity);
       }
     }
     return completed;
   }
 
-  async #isRequested(capacity: number, used: number): Promise<boolean> {
+  async #fetchIsRequested(capacity: number, used: number): Promise<boolean> {
     this.#rule ??= await this.#fetchRule();
     const { capacity: defaultCapacity, threshold } = this.#rule;
     return capacity > defaultCapacity && used <= (capacity / 2) * threshold;

@@ -65,11 +65,11 @@ export function createRetryPause({ retries = 0, warn, pause = pauseFor }: Connec
 
 /** A retry does not help against an error message of the server, or against missing credentials. */
 const isRetriable = (error: unknown): error is InstanceError =>
-  error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
+  error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransient(error));
 
 /** Whether waiting can help: no reply came, or not all of it, or the status is 429, 503 or another above 500. */
-export const isTransient = (error: InstanceError): boolean =>
-  (error.status ?? 200) === 200 ? isTransientFailure(error) : error.code === 'UNREACHABLE';
+export const canWaitingHelp = (error: InstanceError): boolean =>
+  (error.status ?? 200) === 200 ? isTransient(error) : error.code === 'UNREACHABLE';
 
 /** Codes of the system and of undici for failures that can pass by themselves. */
 const TRANSIENT_CODES = new Set([
@@ -78,5 +78,5 @@ const TRANSIENT_CODES = new Set([
 ]);
 
 /** Whether no reply came, or not all of it, for a reason that can pass by itself. */
-const isTransientFailure = ({ cause = {} }: InstanceError): boolean =>
+const isTransient = ({ cause = {} }: InstanceError): boolean =>
   TRANSIENT_CODES.has(firstCause(cause as NodeJS.ErrnoException).code ?? '');

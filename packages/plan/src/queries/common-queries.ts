@@ -50,7 +50,7 @@ const asView = (query: string): string => `CREATE VIEW v AS (\n${query}\n);`;
 export function redirectToWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
   const hidden = new NameMap(queries.flatMap(each => (each.isHidden ? [[each.name, nameInWith(each)] as const] : [])));
-  const scoped = hidden.size === 0 ? body : renameTables(body, hidden);
+  const scoped = hidden.size === 0 ? body : renameTablesInQuery(body, hidden);
   const replaced = queries.filter(
     ({ name, isView, isHidden }) => isView || (!isHidden && text.includes(quoteLiteral(foldCase(name)))),
   );
@@ -59,7 +59,7 @@ export function redirectToWith(queries: readonly CommonQuery[], body: string): s
 }
 
 /** Renames tables in a query, but no common table expressions. If that fails, a name occurs twice, and the server rejects the query. */
-function renameTables(query: string, renamed: NameMap<string>): string {
+function renameTablesInQuery(query: string, renamed: NameMap<string>): string {
   if (canHaveComments(query)) return renameInQuery(query, renamed);
   const view = asView(query);
   let [body, end] = ['', view.indexOf('\n') + 1];

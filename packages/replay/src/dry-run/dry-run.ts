@@ -235,7 +235,7 @@ export class DryRun {
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
-      const reason = await this.#findRefreshFailure(effects);
+      const reason = await this.#fetchRefreshFailure(effects);
       if (reason === undefined) return { reply: { ok: true }, effects };
       return { reply: createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 }), effects };
     } catch (error) {
@@ -249,8 +249,8 @@ export class DryRun {
     }
   }
 
-  /** Finds the reason why a full refresh would fail although the server accepts it. @throws UnknownEffectError */
-  async #findRefreshFailure(effects: readonly Effect[]): Promise<string | undefined> {
+  /** Fetches the reason why a full refresh would fail although the server accepts it. @throws UnknownEffectError */
+  async #fetchRefreshFailure(effects: readonly Effect[]): Promise<string | undefined> {
     const refresh = effects.find(isFullRefresh);
     const reason = refresh && this.#engine.invalidViews().get(refresh.object);
     const view = refresh && this.#engine.find(refresh.object);

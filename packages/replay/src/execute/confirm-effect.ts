@@ -116,10 +116,10 @@ async function verifyDone(
   existing: ExistingObjects,
 ): Promise<StatementResult> {
   const kind = command.action === 'drop' ? command.kind : 'table';
-  const exists = async (name: string) => (await existing.fetchStatement({ kind, name })) !== undefined;
-  const isNamed = command.action === 'drop' || (await exists(command.to));
+  const fetchExists = async (name: string) => (await existing.fetchStatement({ kind, name })) !== undefined;
+  const isNamed = command.action === 'drop' || (await fetchExists(command.to));
   const isKept = command.action === 'rename' && isSameName(command.name, command.to);
-  const isDone = isNamed && (isKept || !(await exists(command.name)));
+  const isDone = isNamed && (isKept || !(await fetchExists(command.name)));
   if (isDone) return { result: 'applied', isFullyVerified: true };
   return { result: 'differs', error: 'the server reported success, but the object did not change' };
 }
