@@ -96,19 +96,19 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   };
 }
 
-async function prepareRun(input: ReplayInput, { client, opened }: ReplayTarget, options: ReplayOptions): Promise<Run> {
+async function prepareRun(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const permitted = { statements: new Set<string>(), queries: new NameMap<string[]>(), allowsPlan: options.allowPlan };
-  const preflightCheck = createPreflightCheck(client, allow, permitted);
-  const checked = await checkPlan(input, permitted, client, options);
+  const preflightCheck = createPreflightCheck(target.client, allow, permitted);
+  const checked = await checkPlan(input, permitted, target.client, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignored);
   const checkUnlessIgnored: PreflightCheck = async statement =>
     ignored.isIgnored(toEntry(statement)) ? undefined : preflightCheck(statement);
   const checksLater = dryRun || stream || (options.keepGoing && !checked.planHead);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
-  if (spooled) opened.push(spooled);
+  if (spooled) target.resources.push(spooled);
   const { guard, planHead } = checked;
   const [source, count] = [spooled ?? allowed, spooled?.count];
   return { statements: source, count, locations, preflightCheck, ignored, guard, planHead };

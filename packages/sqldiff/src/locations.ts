@@ -5,7 +5,7 @@ import { foldCase, identify, isNamedKind, isSameName, type KindAndName, namespac
 
 /** Where files create objects and grant rights. If both schemas are files and have an object, its location in A counts. */
 export class Locations {
-  readonly #byKey = new Map<string, LocatedStatement>();
+  readonly #statements = new Map<string, LocatedStatement>();
 
   async *recordLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
     for await (const batch of batches) {
@@ -13,7 +13,7 @@ export class Locations {
         const identity = identify(located.statement);
         const rights = () => splitRights(located.statement).map(foldCase);
         for (const key of isNamedKind(identity.kind) ? [namespaceKey(identity)] : rights())
-          if (!this.#byKey.has(key)) this.#byKey.set(key, located);
+          if (!this.#statements.has(key)) this.#statements.set(key, located);
       }
       yield batch.map(({ statement }) => statement);
     }
@@ -21,7 +21,7 @@ export class Locations {
 
   /** Where an object is created, or a right is granted; for the property of a column, the line of the column. */
   find(identity: KindAndName, statement?: string, property = ''): Location | undefined {
-    const found = this.#byKey.get(isNamedKind(identity.kind) ? namespaceKey(identity) : foldCase(statement ?? ''));
+    const found = this.#statements.get(isNamedKind(identity.kind) ? namespaceKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
     return findLocation(text, location, findColumnPosition(text, property));

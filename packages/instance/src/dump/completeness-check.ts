@@ -25,7 +25,7 @@ const MAX_LIST_REFETCHES = 6;
 
 const MAX_UNLISTED = 1000;
 
-const byName = (objects: readonly ListedObject[]) => new NameMap(objects.map(each => [each.name, each]));
+const objectsByName = (objects: readonly ListedObject[]) => new NameMap(objects.map(each => [each.name, each]));
 
 export class CompletenessCheck {
   /** Resolves when the list has arrived, or cannot be fetched. */
@@ -108,12 +108,12 @@ export class CompletenessCheck {
         return true;
       },
     );
-    return list && byName(list.filter(each => isWanted(each, this.options.selects)));
+    return list && objectsByName(list.filter(each => isWanted(each, this.options.selects)));
   }
 
   #useList(list: NameMap<ListedObject> | undefined): void {
     this.#list = list;
-    this.#pending = byName(this.options.names.selectListed([...(list?.values() ?? [])]));
+    this.#pending = objectsByName(this.options.names.selectListed([...(list?.values() ?? [])]));
     const earlyNames = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
     if (list) for (const name of earlyNames) this.acceptRow(name);
@@ -169,7 +169,7 @@ export class CompletenessCheck {
     const isInDump = (name: string) => this.#unlisted.has(name) || this.#fetched.has(name);
     const isNew = (name: string) => (!this.#list?.has(name) || this.#gone.has(name)) && !isInDump(name);
     const added = [...(list?.values() ?? [])].filter(({ name }) => isNew(name));
-    for (const [name, object] of byName(this.options.names.selectListed(added)))
+    for (const [name, object] of objectsByName(this.options.names.selectListed(added)))
       if (this.#gone.has(name) || ids.has(object.id)) this.#pending.set(name, object);
       else this.options.info(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
   }

@@ -14,10 +14,10 @@ export async function reconstructTables(
 ): Promise<(string | undefined)[]> {
   const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
   const rows = (await tryIfSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
-  const byName = new NameMap(rows.map(row => [String(row[0]), row]));
+  const rowsByName = new NameMap(rows.map(row => [String(row[0]), row]));
   const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {
-    const properties = kind === 'table' ? byName.get(name) : undefined;
+    const properties = kind === 'table' ? rowsByName.get(name) : undefined;
     const columns = properties && (await fetchColumns(client, String(properties[0])));
     statements.push(columns && printTable(properties, columns));
   }

@@ -97,10 +97,10 @@ async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly
 type Add = (property: string, object: string, value: unknown) => void;
 
 async function addProperties(bestEffort: BestEffortClient, objects: readonly KindAndName[], add: Add): Promise<void> {
-  const byName = new NameMap(objects.map(identity => [identity.name, identity]));
+  const objectsByName = new NameMap(objects.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await bestEffort.queryRows(query)) ?? []) {
-      const object = byName.get(String(name));
+      const object = objectsByName.get(String(name));
       if (object && object.kind === (kind ?? object.kind))
         properties.forEach((property, i) => void add(property, displayName(object), values[i]));
     }

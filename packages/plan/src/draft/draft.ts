@@ -187,7 +187,7 @@ export const isIgnored = ({ identity, properties: [property] }: Omit<Change, 'id
 class Omissions {
   /** By what is shown of them. If a draft tries to give the same right twice, its omission is listed once. */
   readonly #omissions = new Map<string, Omission>();
-  readonly #byObject = new Map<string, Omission[]>();
+  readonly #omissionsByObject = new Map<string, Omission[]>();
 
   constructor(private readonly options: KeepOptions) {}
 
@@ -196,7 +196,7 @@ class Omissions {
     const key = `${namespaceKey(identity)} ${JSON.stringify([properties, what, reasons, losses, hints])}`;
     if (isIgnored(omission, this.options) || this.#omissions.has(key)) return;
     this.#omissions.set(key, omission);
-    addToList(this.#byObject, omissionKey(identity), omission);
+    addToList(this.#omissionsByObject, omissionKey(identity), omission);
   }
 
   list(): Omission[] {
@@ -205,7 +205,7 @@ class Omissions {
 
   /** Whether something of an object or a principal is left out. @param property by default any */
   has(identity: KindAndName, property?: PropertyName): boolean {
-    return (this.#byObject.get(omissionKey(identity)) ?? []).some(
+    return (this.#omissionsByObject.get(omissionKey(identity)) ?? []).some(
       ({ properties }) => property === undefined || properties.length === 0 || properties.includes(property),
     );
   }

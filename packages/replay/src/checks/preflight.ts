@@ -91,7 +91,7 @@ export function createPreflightCheck(
   allow: readonly string[],
   permitted: PlanPermissions,
 ): PreflightCheck {
-  const allowed = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
+  const allowedVerbs = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
   const fetchVersionOnce = () => {
@@ -105,7 +105,7 @@ export function createPreflightCheck(
     const needed = findNeededVerb(head, statement);
     const isInPlan = permitted.statements.has(statement);
     const isAllowed =
-      !needed || allowed.has(needed.neededVerb) || allowed.has('ALL') || (isInPlan && permitted.allowsPlan);
+      !needed || allowedVerbs.has(needed.neededVerb) || allowedVerbs.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed) {
       const assertion = needed.neededVerb === 'SELECT' ? parseAssertion(statement) : undefined;
       if (!assertion) return isInPlan ? { reason: needed.reason, needsAllowPlan: true } : needed;

@@ -20,7 +20,7 @@ export interface ReplayTarget {
   readonly jobClients: readonly Client[];
   readonly client: Client;
   /** Also closed by `close()`, such as a spool whose statements were not all read. */
-  readonly opened: { close(): Promise<void> }[];
+  readonly resources: { close(): Promise<void> }[];
   close(): Promise<void>;
 }
 
@@ -35,9 +35,9 @@ export async function openTarget(
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
   const jobClients = Array.from({ length: jobs }, () => connect(config));
   const client = jobClients.length === 1 ? (jobClients[0] as Client) : connect(config);
-  const opened: ReplayTarget['opened'] = [client, ...jobClients];
-  const close = async () => void (await Promise.all(opened.map(each => each.close())));
-  return { config, jobClients, client, opened, close };
+  const resources: ReplayTarget['resources'] = [client, ...jobClients];
+  const close = async () => void (await Promise.all(resources.map(each => each.close())));
+  return { config, jobClients, client, resources, close };
 }
 
 /** The schema of the target, and what determines the effects of a statement. */
