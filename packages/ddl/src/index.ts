@@ -77,9 +77,9 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { createFeatureCheck, type HasFeature } from './features.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { dependsOnVersion, findMissingFeatures, isEnterpriseSchema, mayLackFeature } from './needed-features.js';
-export { createFeatureCheck, type HasFeature } from './parser/features.js';
 export {
   doubleQuote,
   isSystemTable,
@@ -90,7 +90,7 @@ export {
   quoteName,
 } from './parser/names.js';
 export { MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, parseTimestamp, splitAge, toAge } from './parser/numbers.js';
-export { ownerOf, removeOwner } from './parser/owner.js';
+export { ownerOf, removeOwner } from './parser/owner-clause.js';
 export { parsePartitionName } from './parser/partition-name.js';
 export { ALL_NAMES } from './parser/rights-parser.js';
 export { isArray, isDecimal, isTimestamp, printGeohashType, TYPE_PATTERN } from './parser/types.js';

@@ -17,7 +17,7 @@ import { CodedError } from '@sqlpipe/text';
 import { parsePrincipal } from './acl/principal.js';
 import { locateGrantTargets, parseRights } from './acl/rights.js';
 import { tryParseDefinition } from './compare.js';
-import { findOwnerClause } from './parser/owner.js';
+import { findOwnerClause } from './parser/owner-clause.js';
 import { type NameUsage, QueryNames } from './queries/query-names.js';
 import { mayHaveReferences, ReferenceFinder } from './queries/references.js';
 import { isCleanTable } from './repair.js';

@@ -2,8 +2,8 @@ import { identify, isAclKind } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
-import { createFeatureCheck, type FeatureName } from './parser/features.js';
-import { ownerOf } from './parser/owner.js';
+import { createFeatureCheck, type FeatureName } from './features.js';
+import { ownerOf } from './parser/owner-clause.js';
 import { ALL_PROPERTIES } from './properties/object-properties.js';
 import type { Feature } from './property.js';
 

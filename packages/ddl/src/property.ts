@@ -1,7 +1,8 @@
 /*! What is known of a property: how it is parsed, printed, compared and altered. `properties/` and `columns/` have one entry for each. */
+
+import type { FeatureName, HasFeature } from './features.js';
 import type { Clause } from './parser/clause-reader.js';
 import type { Cursor } from './parser/cursor.js';
-import type { FeatureName, HasFeature } from './parser/features.js';
 import type { FoundObject, NameLookup } from './parser/lookup.js';
 
 /** The name of a column's property: `column 'qty' index`, or `column 'qty'` without a suffix. */

@@ -1,6 +1,7 @@
 /*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of a type are known from messages of 9.3.4 and later. */
+
+import type { HasFeature } from '../features.js';
 import { type Cursor, isWord } from '../parser/cursor.js';
-import type { HasFeature } from '../parser/features.js';
 import { parseInt32 } from '../parser/numbers.js';
 import { isArray } from '../parser/types.js';
 import { type ColumnProperty, expectEndOfAlter } from './column-property.js';

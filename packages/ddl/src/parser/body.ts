@@ -2,7 +2,7 @@
 import { serverTokens } from '@sqlpipe/sql';
 import { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
-import { findOwnerClause } from './owner.js';
+import { findOwnerClause } from './owner-clause.js';
 
 export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */

@@ -7,9 +7,9 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from '../definition.js';
+import type { FeatureName } from '../features.js';
 import type { Body } from './body.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from './cursor.js';
-import type { FeatureName } from './features.js';
 import type { ServerTraits } from './lookup.js';
 import type { CreatedName } from './names.js';
 

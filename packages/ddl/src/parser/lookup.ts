@@ -1,8 +1,8 @@
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
+import { createFeatureCheck, type HasFeature } from '../features.js';
 import type { CheckQuery } from './body.js';
 import { type Cursor, missingError, RejectionError } from './cursor.js';
-import { createFeatureCheck, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 
 /** An object as far as it is known, see `hasKnownDefinition`. What is not known is not checked. */

@@ -13,9 +13,9 @@ import {
   type StoragePolicy,
   type TableDefinition,
 } from '../definition.js';
+import type { HasFeature } from '../features.js';
 import type { ClauseSpans } from '../parser/clause-reader.js';
 import { type Cursor, RejectionError } from '../parser/cursor.js';
-import type { HasFeature } from '../parser/features.js';
 import { type FoundObject, hasKnownDefinition } from '../parser/lookup.js';
 import { parseAge, printAge } from '../parser/numbers.js';
 import { defineProperty } from '../property.js';
