@@ -43,7 +43,7 @@ const membership = fc
   .map(([user, group]): Right => ({ kind: 'membership', user, group }));
 const assumption = fc
   .tuple(fc.constantFrom(...ACCOUNTS), fc.constantFrom(...USERS, ...GROUPS), option)
-  .map(([account, to, may]): Right => ({ kind: 'assumption', account, entity: to, option: may }));
+  .map(([account, to, may]): Right => ({ kind: 'assumption', account, entity: to, hasGrantOption: may }));
 const grantOn = (scopes: readonly Pick<Grant, 'table' | 'column'>[]): fc.Arbitrary<Right> =>
   fc
     .tuple(
@@ -52,7 +52,7 @@ const grantOn = (scopes: readonly Pick<Grant, 'table' | 'column'>[]): fc.Arbitra
       entity,
       option,
     )
-    .map(([permission, place, to, may]) => ({ kind: 'grant', permission, ...place, entity: to, option: may }));
+    .map(([permission, place, to, may]) => ({ kind: 'grant', permission, ...place, entity: to, hasGrantOption: may }));
 
 const tables = TABLES.map(table => ({ table }));
 const columns = tables.flatMap(place => ['ts', 'a', 'b'].map(column => ({ ...place, column })));
@@ -65,8 +65,8 @@ const overlapKey = (right: Right): string =>
     right.kind === 'membership'
       ? right
       : right.kind === 'grant'
-        ? { ...right, column: undefined, option: false }
-        : { ...right, option: false },
+        ? { ...right, column: undefined, hasGrantOption: false }
+        : { ...right, hasGrantOption: false },
   );
 
 const distinctRights = fc.uniqueArray(rightOn([...tables, ...columns]), {
@@ -93,7 +93,7 @@ async function fetchRightsOfA(): Promise<RightSet> {
 }
 
 const printRevoke = (right: Right): string =>
-  printRight(right.kind === 'membership' ? right : { ...right, option: false })
+  printRight(right.kind === 'membership' ? right : { ...right, hasGrantOption: false })
     .replace(/ TO (?=[^ ]+;|"[^"]+";)/, ' FROM ')
     .replace(/^GRANT/, 'REVOKE')
     .replace(/^ADD/, 'REMOVE')
@@ -115,8 +115,8 @@ test('random rights: reruns and copies are equal; one changed right is the only 
 
     const changed = rights[nth % rights.length] as Right;
     if (nth % 2 && changed.kind !== 'membership') {
-      await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
-      t.is(await diffServers(), printRight({ ...changed, option: true }).slice(0, -1));
+      await setUp(servers[1], printRight({ ...changed, hasGrantOption: !changed.hasGrantOption }).slice(0, -1));
+      t.is(await diffServers(), printRight({ ...changed, hasGrantOption: true }).slice(0, -1));
     } else {
       await setUp(servers[1], printRevoke(changed));
       t.is(await diffServers(), printRight(changed).slice(0, -1));

@@ -204,7 +204,7 @@ const tableAlterations: Record<string, Arbitrary<Alteration>> = {
     name: fc.constantFrom('maxUncommittedRows' as const, 'o3MaxLag' as const),
     value: fc.nat(2 ** 31 - 1),
   }),
-  format: fc.record({ action: action('format'), parquet: fc.boolean() }),
+  format: fc.record({ action: action('format'), isParquet: fc.boolean() }),
   'storage policy': tables.map(({ policy }) => ({
     action: 'storage policy',
     policy: policy && { after: policy.after },

@@ -25,7 +25,7 @@ const grant = fc.record({
   kind: fc.constant('grant' as const),
   permission: fc.constantFrom(...PERMISSIONS),
   entity: inAnyCase(NAMES),
-  option: fc.boolean(),
+  hasGrantOption: fc.boolean(),
   scope,
 });
 const toGrant = ({ scope, ...rest }: Omit<Grant, keyof Scope> & { scope: Scope }): Grant => ({ ...rest, ...scope });
@@ -33,7 +33,7 @@ const assumption = fc.record({
   kind: fc.constant('assumption' as const),
   account: inAnyCase(ACCOUNTS),
   entity: inAnyCase([...USERS, ...GROUPS]),
-  option: fc.boolean(),
+  hasGrantOption: fc.boolean(),
 });
 const membership = fc.record({
   kind: fc.constant('membership' as const),
@@ -75,7 +75,8 @@ class Model {
     else if (change.do === 'take') this.#rights = this.#rights.filter(right => !isTaken(right, change.right));
     else {
       this.#rights = this.#rights.filter(right => !covers(change.right, right));
-      const isIncluded = (right: Right) => covers(right, change.right) && (option(right) || !option(change.right));
+      const isIncluded = (right: Right) =>
+        covers(right, change.right) && (hasGrantOption(right) || !hasGrantOption(change.right));
       if (!this.#rights.some(isIncluded)) this.#rights.push(change.right);
     }
   }
@@ -88,12 +89,12 @@ class Model {
   canRead(name: string, table: string): boolean {
     const columns = [undefined, 'a', 'b'];
     return columns.some(column =>
-      this.has({ kind: 'grant', permission: 'SELECT', entity: name, option: false, table, column }),
+      this.has({ kind: 'grant', permission: 'SELECT', entity: name, hasGrantOption: false, table, column }),
     );
   }
 
-  canAssume(name: string, account: string, option: boolean): boolean {
-    return this.#gives({ kind: 'assumption', account, entity: name, option });
+  canAssume(name: string, account: string, hasGrantOption: boolean): boolean {
+    return this.#gives({ kind: 'assumption', account, entity: name, hasGrantOption });
   }
 
   #gives(wanted: Exclude<Right, { kind: 'membership' }>): boolean {
@@ -101,12 +102,14 @@ class Model {
       right.kind === 'membership' && isSame(right.user, wanted.entity) ? right.group : [],
     );
     return [wanted.entity, ...groups].some(entity =>
-      this.#rights.some(right => covers(right, { ...wanted, entity }) && (option(right) || !wanted.option)),
+      this.#rights.some(
+        right => covers(right, { ...wanted, entity }) && (hasGrantOption(right) || !wanted.hasGrantOption),
+      ),
     );
   }
 }
 
-const option = (right: Right): boolean => right.kind !== 'membership' && right.option;
+const hasGrantOption = (right: Right): boolean => right.kind !== 'membership' && right.hasGrantOption;
 
 const isNamed = (name: string) => (other: string) => isSame(name, other);
 
@@ -134,27 +137,27 @@ function covers(wide: Right, narrow: Right): boolean {
 const verdicts = (
   has: (grant: Grant) => boolean,
   canRead: (name: string, table: string) => boolean,
-  canAssume: (name: string, account: string, option: boolean) => boolean,
+  canAssume: (name: string, account: string, hasGrantOption: boolean) => boolean,
 ): string[] =>
   NAMES.flatMap(entity => [
-    ...[false, true].flatMap(option => [
+    ...[false, true].flatMap(hasGrantOption => [
       ...PERMISSIONS.flatMap(permission =>
         SCOPES.map(scope => {
-          const grant: Grant = { kind: 'grant', permission, entity, option, ...scope };
+          const grant: Grant = { kind: 'grant', permission, entity, hasGrantOption, ...scope };
           return `${JSON.stringify(grant)}: ${has(grant)}`;
         }),
       ),
-      `${entity} assumes robot, ${option}: ${canAssume(entity, 'robot', option)}`,
+      `${entity} assumes robot, ${hasGrantOption}: ${canAssume(entity, 'robot', hasGrantOption)}`,
     ]),
     ...['t', 'u'].map(table => `${entity} reads ${table}: ${canRead(entity, table)}`),
   ]);
 
 const verdictsOfAcl = (acl: Acl): string[] =>
   verdicts(
-    ({ entity, permission, option, table, column }) =>
-      acl.hasPermission(entity, permission, { table, column }, { option }),
+    ({ entity, permission, hasGrantOption, table, column }) =>
+      acl.hasPermission(entity, permission, { table, column }, { hasGrantOption }),
     (name, table) => acl.canReadPart(name, table),
-    (name, account, option) => acl.canAssume(name, account, { option }),
+    (name, account, hasGrantOption) => acl.canAssume(name, account, { hasGrantOption }),
   );
 
 test('what a principal may do equals the verdict of a naive model', t => {
@@ -169,18 +172,18 @@ test('what a principal may do equals the verdict of a naive model', t => {
       verdicts(
         grant => model.has(grant),
         (name, table) => model.canRead(name, table),
-        (name, account, option) => model.canAssume(name, account, option),
+        (name, account, hasGrantOption) => model.canAssume(name, account, hasGrantOption),
       ),
     );
   });
-  t.true(new Acl('admin').hasPermission('ADMIN', 'SELECT', { table: 't' }, { option: true }));
+  t.true(new Acl('admin').hasPermission('ADMIN', 'SELECT', { table: 't' }, { hasGrantOption: true }));
 });
 
 test('Acl: after a commit, earlier savepoints undo nothing', t => {
   const log = new TransactionLog();
   const acl = new Acl('admin', log);
   const savepoint = log.savepoint();
-  acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });
+  acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', hasGrantOption: false });
   log.commit();
   log.rollback(savepoint);
   t.true(acl.hasPermission('ann', 'HTTP', {}));

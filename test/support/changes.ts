@@ -98,7 +98,7 @@ const covers = (index: Column['index'], name: string): boolean =>
   index !== undefined && index.capacity === undefined && index.covered.includes(name);
 
 function changesOfTable(table: TableDefinition): Change[] {
-  const { columns, timestamp, partitionBy, ttl, policy, wal, parquet, volume, maxUncommittedRows, o3MaxLag } = table;
+  const { columns, timestamp, partitionBy, ttl, policy, wal, isParquet, volume, maxUncommittedRows, o3MaxLag } = table;
   if (table.like !== undefined) return [];
   const [first, second, ...others] = columns as [Column, Column?];
   const isDeduplicated = columns.some(({ dedup }) => dedup);
@@ -124,8 +124,8 @@ function changesOfTable(table: TableDefinition): Change[] {
     change('storage policy', { ttl: 0, policy: policy && ttl === 0 ? { after: { 'TO PARQUET': -48 } } : undefined }),
   );
   if (!policy) changes.push(change('TTL', { ttl: ttl === -48 ? -36 : -48 }));
-  if (wal) changes.push(change('format', { parquet: !parquet }));
-  if (wal ? !parquet && !isDeduplicated : true) changes.push(change('WAL', { wal: !wal }));
+  if (wal) changes.push(change('format', { isParquet: !isParquet }));
+  if (wal ? !isParquet && !isDeduplicated : true) changes.push(change('WAL', { wal: !wal }));
   if (!policy && ttl === 0)
     changes.push(change('partitioning', { partitionBy: partitionBy === 'DAY' ? 'HOUR' : 'DAY' }));
   const other = columns.find(({ name, type }) => type.startsWith('TIMESTAMP') && name !== timestamp);

@@ -110,7 +110,7 @@ const settings = fc.record({
   isPartitioned: fc.constantFrom(true, true, true, false),
   policy: optional(policy),
   wal: fc.constantFrom(true, true, false),
-  parquet: fc.boolean(),
+  isParquet: fc.boolean(),
   isDeduplicated: fc.boolean(),
   parameters: fc.record({ rows: optional(fc.nat(2 ** 31 - 1)), lag: optional(fc.nat(10 ** 9)) }),
   volume,
@@ -136,7 +136,7 @@ export const tables: Arbitrary<TableDefinition> = columnNames.chain(names =>
         ttl: isPartitioned && !hasPolicy ? set.shape.ttl : 0,
         policy: hasPolicy ? set.policy : undefined,
         wal,
-        parquet: wal && set.parquet,
+        isParquet: wal && set.isParquet,
         volume: set.volume,
         maxUncommittedRows: set.parameters.rows,
         o3MaxLag: set.parameters.lag,
@@ -183,7 +183,7 @@ const derivedTables: Arbitrary<TableDefinition> = fc
     owner,
   })
   .map(({ name, from, owner, ...clauses }) => ({
-    ...{ kind: 'table', name, columns: [], partitionBy: 'NONE', ttl: 0, wal: false, parquet: false, owner },
+    ...{ kind: 'table', name, columns: [], partitionBy: 'NONE', ttl: 0, wal: false, isParquet: false, owner },
     ...('like' in from ? from : { ...from, ...clauses }),
   }));
 

@@ -174,7 +174,7 @@ class Speller {
   }
 
   clauses(table: TableDefinition): string {
-    const { timestamp, partitionBy, wal, columns, volume, parquet } = table;
+    const { timestamp, partitionBy, wal, columns, volume, isParquet } = table;
     const designated = this.timestamp(timestamp);
     const parameters = this.parameters(table);
     const comma = parameters && volume !== undefined ? this.pick('', ',') : '';
@@ -183,7 +183,7 @@ class Speller {
       const none = timestamp === undefined ? '' : this.pick('', 'PARTITION BY NONE', 'PARTITION BY NONE BYPASS WAL');
       return `${designated} ${none} ${settings}`;
     }
-    const format = parquet ? 'FORMAT PARQUET' : this.pick('', 'FORMAT NATIVE');
+    const format = isParquet ? 'FORMAT PARQUET' : this.pick('', 'FORMAT NATIVE');
     const [before, after] = this.pick([format, ''], ['', format]);
     const mode = wal ? this.pick('', 'WAL') : 'BYPASS WAL';
     const keys = columns.filter(({ dedup }) => dedup).map(({ name }) => this.literal(name));

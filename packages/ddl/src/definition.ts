@@ -56,7 +56,7 @@ export interface TableDefinition extends StoredDefinition {
   readonly partitionBy: PartitionUnit;
   readonly wal: boolean;
   /** Whether new partitions are written as Parquet. */
-  readonly parquet: boolean;
+  readonly isParquet: boolean;
   /** Enterprise only. */
   readonly policy?: StoragePolicy | undefined;
   readonly maxUncommittedRows?: number | undefined;

@@ -77,7 +77,7 @@ export interface Feature<F> {
   readonly loss?: string;
 }
 
-/** The action of an ALTER: `{ action: 'format', parquet: true }`. */
+/** The action of an ALTER: `{ action: 'format', isParquet: true }`. */
 interface Action {
   readonly action: string;
 }

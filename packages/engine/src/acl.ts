@@ -99,20 +99,22 @@ export class Acl {
     return removed.length;
   }
 
-  /** Rights of groups count, and the administrator has every permission. @param option whether the grant option is required too */
-  hasPermission(name: string, permission: string, scope: Scope, { option = false } = {}): boolean {
-    return this.#holds(name, entity => this.#rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
+  /** Rights of groups count, and the administrator has every permission. @param hasGrantOption whether the grant option is required too */
+  hasPermission(name: string, permission: string, scope: Scope, { hasGrantOption = false } = {}): boolean {
+    return this.#holds(name, entity =>
+      this.#rights.allows({ kind: 'grant', permission, ...scope, entity, hasGrantOption }),
+    );
   }
 
   /** Whether a principal may read a table or at least one of its columns. */
   canReadPart(name: string, table: string): boolean {
-    const grant = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
+    const grant = { kind: 'grant', permission: 'SELECT', table, hasGrantOption: false } as const;
     return this.#holds(name, entity => this.#rights.allowsPart({ ...grant, entity }));
   }
 
-  /** @param option whether the principal must also be allowed to let others assume the account */
-  canAssume(name: string, account: string, { option = false } = {}): boolean {
-    return this.#holds(name, entity => this.#rights.includes({ kind: 'assumption', account, entity, option }));
+  /** @param hasGrantOption whether the principal must also be allowed to let others assume the account */
+  canAssume(name: string, account: string, { hasGrantOption = false } = {}): boolean {
+    return this.#holds(name, entity => this.#rights.includes({ kind: 'assumption', account, entity, hasGrantOption }));
   }
 
   #holds(name: string, isHolder: (entity: string) => boolean): boolean {
@@ -158,8 +160,8 @@ export function printPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
 function printGrants(grants: readonly Grant[]): string[] {
   const columns = new Map<string, Grant[]>();
   for (const grant of grants) {
-    const { entity, table = '', permission, option, column } = grant;
-    const id = JSON.stringify([entity, table, permission, option, column === undefined]);
+    const { entity, table = '', permission, hasGrantOption, column } = grant;
+    const id = JSON.stringify([entity, table, permission, hasGrantOption, column === undefined]);
     addToList(columns, id, grant);
   }
   const permissions = new Map<string, string[]>();
@@ -167,7 +169,7 @@ function printGrants(grants: readonly Grant[]): string[] {
     const [first] = group;
     if (!first) continue;
     const scoped = group.flatMap(({ column }) => column ?? []);
-    const tail = `${printScope(first.table, scoped)} TO ${quoteAclName(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
+    const tail = `${printScope(first.table, scoped)} TO ${quoteAclName(first.entity)}${first.hasGrantOption ? ' WITH GRANT OPTION' : ''};`;
     addToList(permissions, tail, first.permission);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();

@@ -358,7 +358,7 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
     case 'materialized view':
       return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...NO_RETENTION };
     case 'table':
-      return { kind, name, columns: [], partitionBy: 'DAY', ...NO_RETENTION, wal: true, parquet: false };
+      return { kind, name, columns: [], partitionBy: 'DAY', ...NO_RETENTION, wal: true, isParquet: false };
   }
 }
 

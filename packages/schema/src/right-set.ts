@@ -18,7 +18,7 @@ export class RightSet {
   /** Adds a right. A right with the grant option is not replaced by the same right without it. */
   add(right: Right): void {
     const same = this.#find(right);
-    if (!same || !hasOption(same.right)) this.#store(right, { right, order: same?.order ?? this.#next++ });
+    if (!same || !hasGrantOption(same.right)) this.#store(right, { right, order: same?.order ?? this.#next++ });
   }
 
   /** Gives a right as a server does: it replaces the rights that it covers, unless a wider one includes it. */
@@ -52,7 +52,7 @@ export class RightSet {
 
   /** Whether these rights include a right, possibly with the grant option or on a wider scope. */
   includes(right: Right): boolean {
-    return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
+    return this.#findCovering(right).some(wider => hasGrantOption(wider) || !hasGrantOption(right));
   }
 
   /** Whether a permission is allowed: by a grant of it, of ALL, which includes all but DATABASE ADMIN, or of DATABASE ADMIN. */
@@ -70,13 +70,13 @@ export class RightSet {
   /** Whether exactly this right is stored, with the same grant option: granting it again changes nothing. */
   hasExactly(right: Right): boolean {
     const same = this.#find(right);
-    return same !== undefined && hasOption(same.right) === hasOption(right);
+    return same !== undefined && hasGrantOption(same.right) === hasGrantOption(right);
   }
 
   /** Finds the rights that lose their grant option if this right is granted: a server stores the option of the latest statement. */
   findLostOptions(right: Right): Right[] {
-    if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
-    return this.#findCovered(right).filter(hasOption);
+    if (hasGrantOption(right) || this.#findCovering(right, true).some(hasGrantOption)) return [];
+    return this.#findCovered(right).filter(hasGrantOption);
   }
 
   /** The rights of one principal, without those of its groups. */
@@ -165,7 +165,7 @@ const listStored = (node: Node | undefined): StoredRight[] =>
 
 const inOrder = (stored: StoredRight[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
 
-const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
+const hasGrantOption = (right: Right): boolean => right.kind !== 'membership' && right.hasGrantOption;
 
 const includingGrants = (grant: Grant): Grant[] =>
   grant.permission === 'DATABASE ADMIN'

@@ -136,7 +136,7 @@ export function formatLine(entries: readonly JournalEntry[]): string {
 const LINE = /^\{"entries":(.*),"sha256":"(.*)"\}$/s;
 
 /** Raise it when the engine can no longer restore the entries of older versions: then they count as damaged. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 const hashEntries = (text: string): string => digest(`${FORMAT_VERSION} ${text}`);
 

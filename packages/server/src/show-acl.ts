@@ -46,7 +46,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
     }
     acl.requireEntity(entity, 0);
     const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
-      right.kind === 'assumption' ? [[right.account, right.option]] : [],
+      right.kind === 'assumption' ? [[right.account, right.hasGrantOption]] : [],
     );
     return { columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'grant_option')], rows: rows.toSorted() };
   },
@@ -89,20 +89,20 @@ function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name 
 function permissionRows(rights: readonly Right[], find: (name: string) => CatalogueObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();
   const idOf = (...scope: Value[]) => JSON.stringify(scope);
-  const add = (permission: string, table: string | null, column: string | null, option: boolean) => {
+  const add = (permission: string, table: string | null, column: string | null, hasGrantOption: boolean) => {
     const id = idOf(permission, table, column);
-    if (option || !rows.has(id)) rows.set(id, [permission, table, column, option, 'G']);
+    if (hasGrantOption || !rows.has(id)) rows.set(id, [permission, table, column, hasGrantOption, 'G']);
   };
   const implied: [permission: string, table: string, timestamp: string][] = [];
-  for (const { permission, table, column, option } of rights.filter(right => right.kind === 'grant')) {
+  for (const { permission, table, column, hasGrantOption } of rights.filter(right => right.kind === 'grant')) {
     if (table === undefined || table === ALL_NAMES) {
-      add(permission, null, null, option);
+      add(permission, null, null, hasGrantOption);
       continue;
     }
     const object = find(table);
     const existingColumn = object?.columns.find(({ name }) => isSameName(name, column));
     if (!object || (column !== undefined && !existingColumn)) continue;
-    add(permission, object.name, existingColumn?.name ?? null, option);
+    add(permission, object.name, existingColumn?.name ?? null, hasGrantOption);
     if (existingColumn && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE'))
       implied.push([permission, object.name, object.timestamp]);
   }

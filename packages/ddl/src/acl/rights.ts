@@ -15,7 +15,7 @@ export interface Grant extends Scope {
   readonly permission: string;
   readonly entity: string;
   /** Whether the entity may grant it to others. */
-  readonly option: boolean;
+  readonly hasGrantOption: boolean;
 }
 
 /** A user in a group. */
@@ -30,7 +30,7 @@ export interface Assumption {
   readonly kind: 'assumption';
   readonly account: string;
   readonly entity: string;
-  readonly option: boolean;
+  readonly hasGrantOption: boolean;
 }
 
 /** One right of a user, a group or a service account. */
@@ -67,15 +67,16 @@ function rightsOf(
   if (parsed?.gives !== gives) return undefined;
   if (parsed.kind === 'membership')
     return parsed.groups.map(({ name: group }) => ({ kind: 'membership', user: parsed.user.name, group }));
-  const { option } = parsed;
+  const { hasGrantOption } = parsed;
   const entity = parsed.entity.name;
-  if (parsed.kind === 'assumption') return [{ kind: 'assumption', account: parsed.account.name, entity, option }];
+  if (parsed.kind === 'assumption')
+    return [{ kind: 'assumption', account: parsed.account.name, entity, hasGrantOption }];
   const scopes = parsed.scopes.map(scope => expandColumns(scope, columnsOf));
   if (!scopes.every(expanded => expanded !== undefined)) return undefined;
   return scopes
     .flat()
     .flatMap(scope =>
-      parsed.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
+      parsed.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, hasGrantOption })),
     );
 }
 
@@ -101,7 +102,7 @@ function printRightStatement(right: Right, [user, grant, to]: readonly [string, 
     right.kind === 'assumption'
       ? `ASSUME SERVICE ACCOUNT ${quoteAclName(right.account)}`
       : `${right.permission}${printScope(right.table, right.column === undefined ? [] : [right.column])}`;
-  const option = grant === 'GRANT' && right.option ? ' WITH GRANT OPTION' : '';
+  const option = grant === 'GRANT' && right.hasGrantOption ? ' WITH GRANT OPTION' : '';
   return `${grant} ${what} ${to} ${quoteAclName(right.entity)}${option};`;
 }
 

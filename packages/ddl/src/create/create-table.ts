@@ -85,7 +85,7 @@ function toTableStatement(
   const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.get(definition.timestamp)?.name ?? definition.timestamp);
   const stated = {
-    ...{ partitionBy: 'NONE' as const, ...NO_RETENTION, wal: false, parquet: false },
+    ...{ partitionBy: 'NONE' as const, ...NO_RETENTION, wal: false, isParquet: false },
     ...{ ...definition, timestamp },
     columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
     ...rest,

@@ -30,7 +30,7 @@ export interface LocatedScope {
 interface GrantOptions {
   /** Whether the statement gives rights; otherwise it takes them away. */
   readonly gives: boolean;
-  readonly option: boolean;
+  readonly hasGrantOption: boolean;
   /** WITH VERIFICATION: the objects and the entity must exist; otherwise they may be created later. */
   readonly verified: boolean;
   readonly entity: NameSpan;
@@ -92,17 +92,17 @@ class RightsParser {
   #parseEntity(gives: boolean): GrantOptions {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#parseName('entity');
-    let [option, verified] = [false, false];
+    let [hasGrantOption, verified] = [false, false];
     while (gives && this.cursor.accept('with')) {
       const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
       if (isWord(word, 'verification')) verified = true;
       else {
         this.cursor.expectToken(word, 'grant');
         this.cursor.expect('option');
-        option = true;
+        hasGrantOption = true;
       }
     }
-    return { gives, entity, option, verified };
+    return { gives, entity, hasGrantOption, verified };
   }
 
   /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */

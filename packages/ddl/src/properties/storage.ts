@@ -80,37 +80,39 @@ function parsePartitioning(reader: ClauseReader) {
 }
 
 export const FORMAT = defineProperty<
-  Pick<TableDefinition, 'parquet' | 'wal'>,
-  { action: 'format'; parquet: boolean }
+  Pick<TableDefinition, 'isParquet' | 'wal'>,
+  { action: 'format'; isParquet: boolean }
 >()({
   name: 'format',
-  value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
+  value: ({ isParquet }) => (isParquet ? 'PARQUET' : 'NATIVE'),
   words: ['format'],
   feature: 'FORMAT PARQUET',
   parse(reader) {
-    const { parquet, position } = parseFormat(reader.cursor);
+    const { isParquet, position } = parseFormat(reader.cursor);
     reader.position = position;
-    return { parquet };
+    return { isParquet };
   },
-  check({ parquet, wal }, position) {
-    if (parquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
+  check({ isParquet, wal }, position) {
+    if (isParquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
   },
-  print: ({ parquet }) => (parquet ? ' FORMAT PARQUET' : ''),
-  features: [{ name: 'FORMAT PARQUET', word: /parquet/i, isIn: ({ parquet }) => parquet, without: () => '' }],
+  print: ({ isParquet }) => (isParquet ? ' FORMAT PARQUET' : ''),
+  features: [{ name: 'FORMAT PARQUET', word: /parquet/i, isIn: ({ isParquet }) => isParquet, without: () => '' }],
   alter: {
     actions: ['format'],
     sets: ['format'],
     syntax: {
       'set format'(cursor, _, { object: { partitionBy, wal } }) {
-        const { parquet, position } = parseFormat(cursor);
+        const { isParquet, position } = parseFormat(cursor);
         const needs = partitionBy === 'NONE' ? 'partitioned' : wal === false && 'WAL';
-        if (parquet && needs) throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
-        return { action: 'format', parquet };
+        if (isParquet && needs)
+          throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
+        return { action: 'format', isParquet };
       },
     },
-    print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
+    print: ({ isParquet }) => `SET FORMAT ${isParquet ? 'PARQUET' : 'NATIVE'}`,
     permissions: ['SET TABLE FORMAT'],
-    between: ({ parquet }, current) => (current.parquet === parquet ? undefined : { action: 'format', parquet }),
+    between: ({ isParquet }, current) =>
+      current.isParquet === isParquet ? undefined : { action: 'format', isParquet },
   },
 });
 
@@ -139,9 +141,9 @@ function expectWalAfterBypass(cursor: Cursor): void {
     throw cursor.errorAt(token, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
 }
 
-function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
-  const parquet = cursor.requireWord('parquet', 'native') === 'parquet';
-  return { parquet, position: cursor.start };
+function parseFormat(cursor: Cursor): { isParquet: boolean; position: number } {
+  const isParquet = cursor.requireWord('parquet', 'native') === 'parquet';
+  return { isParquet, position: cursor.start };
 }
 
 /** The server prints a comma before IN VOLUME, which its own parser does not accept. */

@@ -62,7 +62,7 @@ function handleCreate(cursor: Cursor, session: MutableSession, kind: PrincipalKi
   const hash = password && session.secrets.hashPassword(password);
   acl.put({ kind, name, tokens: [], password: hash, alias });
   if (kind === 'service account' && !isSameName(owner, acl.admin))
-    acl.grant({ kind: 'assumption', account: name, entity: owner, option: true });
+    acl.grant({ kind: 'assumption', account: name, entity: owner, hasGrantOption: true });
 }
 
 function parseOptions(cursor: Cursor, kind: PrincipalKind) {
@@ -223,21 +223,22 @@ function requireChangeableRights(statement: RightsStatement, session: MutableSes
     const groups = statement.groups.map(located => requirePrincipal(acl, 'group', located).name);
     return groups.map(group => ({ kind: 'membership', user, group }));
   }
-  const { option, verified } = statement;
+  const { hasGrantOption, verified } = statement;
   const requireEntity = ({ name, start }: LocatedName) =>
     (verified ? acl.requireEntity(name, start) : acl.find(name))?.name ?? name;
   if (statement.kind === 'assumption') {
     const { name } = statement.account;
-    if (!acl.canAssume(caller, name, { option: true })) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
+    if (!acl.canAssume(caller, name, { hasGrantOption: true }))
+      requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
     const account = requirePrincipal(acl, 'service account', statement.account).name;
-    return [{ kind: 'assumption', account, entity: requireEntity(statement.entity), option }];
+    return [{ kind: 'assumption', account, entity: requireEntity(statement.entity), hasGrantOption }];
   }
   const { permissions, scopes } = statement;
   const granted = permissions.flatMap(permission => scopes.map(({ scope }) => ({ permission, ...scope })));
   for (const { permission, ...scope } of granted) requireGrantRight(session, permission, scope);
   if (verified) for (const scope of scopes) requireScopeExists(session, scope);
   const entity = requireEntity(statement.entity);
-  return granted.map(each => ({ kind: 'grant', entity, option, ...each }));
+  return granted.map(each => ({ kind: 'grant', entity, hasGrantOption, ...each }));
 }
 
 function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
@@ -250,7 +251,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
 
 /** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
-  if (acl.hasPermission(caller, permission, scope, { option: true })) return;
+  if (acl.hasPermission(caller, permission, scope, { hasGrantOption: true })) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === ALL_NAMES ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);

@@ -127,16 +127,16 @@ function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObje
     // 9.3.4 accepts LIKE with a plain view, and shows the new table with this partitioning. The first row suspends the table, so it is
     // opaque here.
     const partitionBy = (timestamp === undefined ? 'NONE' : 'N/A') as PartitionUnit;
-    const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, parquet: false };
+    const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, isParquet: false };
     return { ...table, opaque: printDefinition(table, { quoted: true }) };
   }
   const { partitionBy } = likeObject;
   const stored = { ...copy, partitionBy, ...retentionOf(likeObject) };
   // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). For LIKE with
   // a live view, the same is assumed.
-  if (likeObject.kind !== 'table') return { ...stored, wal: true, parquet: false, o3MaxLag: -1 };
-  const { wal, parquet, maxUncommittedRows, o3MaxLag } = likeObject;
-  return { ...stored, wal, parquet, maxUncommittedRows, o3MaxLag };
+  if (likeObject.kind !== 'table') return { ...stored, wal: true, isParquet: false, o3MaxLag: -1 };
+  const { wal, isParquet, maxUncommittedRows, o3MaxLag } = likeObject;
+  return { ...stored, wal, isParquet, maxUncommittedRows, o3MaxLag };
 }
 
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {

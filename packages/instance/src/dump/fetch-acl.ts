@@ -78,16 +78,16 @@ async function fetchListedRights(client: Client, entity: string): Promise<Exclud
   return [
     ...grants
       .filter(([, , , , origin]) => origin !== 'I')
-      .map(([permission, table, column, option]): Grant => {
+      .map(([permission, table, column, grantOption]): Grant => {
         const scope = { table: nameIn(table), column: nameIn(column) };
-        return { kind: 'grant', permission: String(permission), ...scope, entity, option: isTrue(option) };
+        return { kind: 'grant', permission: String(permission), ...scope, entity, hasGrantOption: isTrue(grantOption) };
       }),
     ...accounts.map(
-      ([account, option]): Assumption => ({
+      ([account, grantOption]): Assumption => ({
         kind: 'assumption',
         account: String(account),
         entity,
-        option: isTrue(option),
+        hasGrantOption: isTrue(grantOption),
       }),
     ),
   ];

@@ -49,7 +49,7 @@ function printTable(properties: unknown[], columns: Column[]): string {
       timestamp: timestamp === null || timestamp === '' ? undefined : String(timestamp),
       partitionBy: String(partitionBy) as PartitionUnit,
       wal: wal === true,
-      parquet: false,
+      isParquet: false,
       ttl: toAge(Number(ttl), String(unit)),
       maxUncommittedRows: Number(rows),
       o3MaxLag: Number(lag),

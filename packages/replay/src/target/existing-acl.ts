@@ -53,7 +53,7 @@ export class ExistingAcl {
     const isStored = rights.every(right => known.hasExactly(right));
     const losing = isStored ? [] : rights.flatMap(right => known.findLostOptions(right));
     const differences = losing.map(right => ({
-      property: printRight({ ...right, option: false } as Right).slice(0, -1) as `GRANT ${string}`,
+      property: printRight({ ...right, hasGrantOption: false } as Right).slice(0, -1) as `GRANT ${string}`,
       a: 'no grant option',
       b: 'WITH GRANT OPTION',
     }));
