@@ -85,7 +85,7 @@ test('a group cannot log in', async t => {
 });
 
 const readToken = async (journal: string) =>
-  /"expires":(?<expires>\d+)(?:,"refresh":(?<refresh>\d+))?/.exec(
+  /"expiresAt":(?<expires>\d+)(?:,"renewedLifetime":(?<refresh>\d+))?/.exec(
     (await readFile(journal, 'utf8')).trim().split('\n').at(-1) ?? '',
   )?.groups ?? {};
 
@@ -103,7 +103,7 @@ async function startWithToken(t: Parameters<typeof freshFolder>[0], at: number, 
   const [, token, expires] = (made.dataset?.[0] ?? []) as string[];
   await first.end();
   const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n');
-  const changed = lines.map(line => JSON.parse(line.replace(/"expires":\d+/, `"expires":${at}`)).entries);
+  const changed = lines.map(line => JSON.parse(line.replace(/"expiresAt":\d+/, `"expiresAt":${at}`)).entries);
   await writeFile(journal, changed.map(formatLine).join(''));
   const second = await serveFolder(t, folder);
   return { token: String(token), expires: String(expires), journal, made, second };
@@ -138,7 +138,7 @@ test('each login extends a token with REFRESH, and no other token', async t => {
   const fixed = await startWithToken(t, soon, '');
   t.is((await executeAs(fixed.second, bearer(fixed.token), 'show tables')).status, 200);
   await fixed.second.end();
-  t.regex(await readFile(fixed.journal, 'utf8'), new RegExp(`"expires":${soon}}`));
+  t.regex(await readFile(fixed.journal, 'utf8'), new RegExp(`"expiresAt":${soon}}`));
 });
 
 test('a token that is used while another statement is stored is extended on disk too', async t => {
@@ -168,7 +168,7 @@ test('a token that is used while another statement is stored is extended on disk
   const asked = service.execute('select 1', robot ?? caller);
   opened.resolve();
   await Promise.all([slow, asked]);
-  t.regex(lines[4] ?? '', /"name":"robot".*"expires":/);
+  t.regex(lines[4] ?? '', /"name":"robot".*"expiresAt":/);
 });
 
 test('a disabled account keeps its token, which works again when it is enabled', async t => {

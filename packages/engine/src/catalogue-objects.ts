@@ -37,7 +37,7 @@ interface CatalogueEntry {
   readonly id?: number;
   readonly isUncompiled?: boolean;
   /** The statement, if its syntax or query is unknown. The object may have any column that a view reads from it. */
-  readonly opaque?: string;
+  readonly opaqueStatement?: string;
 }
 
 interface QueryResult extends CatalogueEntry {
@@ -68,11 +68,11 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   /** Whether the view is invalid here while a server still reports the view as valid, see `invalidateUnrefreshable`. */
   readonly isInvalidEarly?: boolean;
   /** Whether the view has no rows yet. Then a change of its base does not make the view invalid. */
-  readonly neverRefreshed?: boolean;
+  readonly wasNeverRefreshed?: boolean;
   /** Whether a server had not begun to fill the view when it was loaded. */
   readonly isUnstarted?: boolean;
   /** Whether only a range of the view was refreshed. */
-  readonly partlyRefreshed?: boolean;
+  readonly isPartlyRefreshed?: boolean;
   /** What the query could read when the view was created or loaded, see `inputsOf`. */
   readonly inputs?: readonly string[] | undefined;
 }

@@ -147,7 +147,7 @@ export class MutableCatalogue {
     for (const { name } of [...this.#objects.values()]) this.drop(name);
   }
 
-  dependentsOf(name: string): CatalogueObject[] {
+  directReadersOf(name: string): CatalogueObject[] {
     return [...(this.#dependents.get(name) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
@@ -159,7 +159,7 @@ export class MutableCatalogue {
     const seen = new NameSet(names);
     const readers = new Set<CatalogueObject>();
     for (const name of seen)
-      for (const view of this.dependentsOf(name)) {
+      for (const view of this.directReadersOf(name)) {
         readers.add(view);
         if (isExpanded(view)) seen.add(view.name); // the set grows during the loop
       }

@@ -240,12 +240,12 @@ export class Engine {
   /** Undefined if there is no object of this name, or if it is opaque, for example loaded from CREATE TABLE AS. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
-    return object && object.opaque === undefined ? object : undefined;
+    return object && object.opaqueStatement === undefined ? object : undefined;
   }
 
   statementOf(name: string): string | undefined {
     const object = this.find(name);
-    if (!object || object.opaque !== undefined) return object?.opaque;
+    if (!object || object.opaqueStatement !== undefined) return object?.opaqueStatement;
     // A materialized view needs no TIMESTAMP clause, because its query determines the timestamp.
     return printDefinition(
       object.kind === 'materialized view' ? { ...object, timestamp: undefined } : object,
@@ -285,7 +285,7 @@ export class Engine {
   /** Whether an object is a materialized view that has no rows, because it was never refreshed. False if that is not known. */
   wasNeverRefreshed(name: string): boolean {
     const object = this.find(name);
-    return object?.kind === 'materialized view' && object.neverRefreshed === true;
+    return object?.kind === 'materialized view' && object.wasNeverRefreshed === true;
   }
 
   /** The changes that give an empty engine the state of this one. */
@@ -320,7 +320,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   const invalidReason = knownHealth?.invalid?.get(name);
   const invalid = invalidReason !== undefined && { invalidReason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
-  const opaque = !isKnown && { opaque: statement };
+  const opaque = !isKnown && { opaqueStatement: statement };
   const commonFields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {
     case 'table':
@@ -335,9 +335,9 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
         columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
         base: definition.base ?? '', // `load` finds the base of a statement that names none
         partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
-        neverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
+        wasNeverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
         ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
-        ...(knownHealth?.partlyRefreshed?.has(name) && { partlyRefreshed: true }),
+        ...(knownHealth?.partlyRefreshed?.has(name) && { isPartlyRefreshed: true }),
         ...invalid,
       };
     default: {
@@ -371,6 +371,6 @@ const DDL_REPLY: StatementReply = { kind: 'ddl' };
 /** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */
 const NO_SECRETS: SecretFactory = {
   hashPassword: () => '',
-  generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),
+  generateToken: () => ({ token: '', stored: { digest: '', expiresAt: 0 } }),
   digest: () => '',
 };

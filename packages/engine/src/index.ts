@@ -29,12 +29,12 @@ export {
 } from './rows/ledger.js';
 export { RowAccount } from './rows/row-account.js';
 export {
+  type Cell,
   type ColumnHead,
   DenialError,
   type ResultSet,
   requirePartialReadAccess,
   type Session,
   type StatementReply,
-  type Value,
 } from './session.js';
 export { type JournalEntry, TransactionLog } from './transaction-log.js';

@@ -4,9 +4,9 @@ import type { PrincipalKind } from '@sqlpipe/sql';
 export interface StoredToken {
   readonly digest: string;
   /** In milliseconds since the epoch. */
-  readonly expires: number;
+  readonly expiresAt: number;
   /** The lifetime in milliseconds that each login renews; only for tokens that were created with REFRESH. */
-  readonly refresh?: number | undefined;
+  readonly renewedLifetime?: number | undefined;
 }
 
 /** Makes what is stored of passwords and tokens. */
@@ -21,9 +21,9 @@ export interface SecretFactory {
 export interface Principal {
   readonly kind: PrincipalKind;
   readonly name: string;
-  readonly password?: string | undefined;
+  readonly passwordHash?: string | undefined;
   readonly tokens: readonly StoredToken[];
-  readonly disabled?: boolean;
+  readonly isDisabled?: boolean;
   /** Groups only: their name outside of the database. */
   readonly alias?: string | undefined;
 }

@@ -77,12 +77,12 @@ export interface ColumnHead {
 }
 
 /** A cell of a reply. */
-export type Value = string | number | boolean | null;
+export type Cell = string | number | boolean | null;
 
 /** The rows of a reply, with their columns. */
 export interface ResultSet {
   readonly columns: readonly ColumnHead[];
-  readonly rows: readonly (readonly Value[])[];
+  readonly rows: readonly (readonly Cell[])[];
   readonly timestamp?: string | undefined;
 }
 

@@ -3,13 +3,13 @@ import { type Column, DEFAULT_CAPACITY, splitAge, type TableDefinition } from '@
 import { missingError, unquoteToken } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
+  type Cell,
   type ColumnHead,
   type LiveView,
   type MaterializedView,
   type ResultSet,
   requirePartialReadAccess,
   type Session,
-  type Value,
   type View,
 } from '@sqlpipe/engine';
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
@@ -32,7 +32,7 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
   );
 }
 
-type ListColumn<T> = readonly [name: string, type: string, value: (object: T) => Value];
+type ListColumn<T> = readonly [name: string, type: string, value: (object: T) => Cell];
 
 const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): ResultSet => ({
   columns: columns.map(([name, type]) => ({ name, type })),

@@ -40,9 +40,9 @@ export function principalAuthenticator(acl: Acl, admin: LoginCredentials): Authe
   async function findByPassword(user: string, password: string): Promise<Caller | undefined> {
     adminHash ??= hashPassword(admin.password);
     const principal = user === admin.user ? undefined : acl.find(user);
-    const hash = user === admin.user ? await adminHash : principal?.password;
+    const hash = user === admin.user ? await adminHash : principal?.passwordHash;
     if (!(await check.matches(password, hash))) return;
-    return user === admin.user ? { name: user } : principal?.disabled ? undefined : principal;
+    return user === admin.user ? { name: user } : principal?.isDisabled ? undefined : principal;
   }
 
   const findToken = (id: string) =>
@@ -54,15 +54,15 @@ export function principalAuthenticator(acl: Acl, admin: LoginCredentials): Authe
   function findByToken(secret: string): Caller | undefined {
     const id = digest(secret);
     const found = findToken(id);
-    if (!found || isExpired(found.token) || found.principal.disabled) return;
+    if (!found || isExpired(found.token) || found.principal.isDisabled) return;
     return { name: found.principal.name, renewToken: () => renewToken(id) };
   }
 
   function renewToken(id: string): void {
     // Another statement may have changed the principal since the login.
     const { principal, token } = findToken(id) ?? {};
-    if (!principal || token?.refresh === undefined) return;
-    const renewed = { ...token, expires: Date.now() + token.refresh };
+    if (!principal || token?.renewedLifetime === undefined) return;
+    const renewed = { ...token, expiresAt: Date.now() + token.renewedLifetime };
     acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
   }
 

@@ -1,6 +1,6 @@
 /*! Answers queries over catalogue functions and over tables, which have no rows, and queries that drivers send when they connect. */
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { ColumnHead, ResultSet, Session, Value } from '@sqlpipe/engine';
+import type { Cell, ColumnHead, ResultSet, Session } from '@sqlpipe/engine';
 import {
   analyzeRelation,
   columnName,
@@ -72,7 +72,7 @@ function answerSelect(query: ParsedQuery, relation: Relation, session: Session):
 function filterRows({ columns, rows }: ResultSet, { where }: SelectStatement): ResultSet {
   if (!where) return { columns, rows };
   const indexes = new Map(columns.map(({ name }, index) => [name.toLowerCase(), index]));
-  const isSelected = (row: readonly Value[]) => {
+  const isSelected = (row: readonly Cell[]) => {
     const value = evaluateCondition(where, column => row[indexes.get(column) ?? -1]);
     if (typeof value !== 'boolean') throw noRowsError();
     return value;
@@ -96,13 +96,13 @@ const noRowsError = (): RejectionError =>
     'sqlserve stores no rows and has no query engine: it answers constants, now(), SELECT over tables if that has no rows, and simple queries over tables() and other lists; use a real QuestDB for tests that need rows',
   );
 
-function constantOf(item: SelectItem, session: Session): Value {
+function constantOf(item: SelectItem, session: Session): Cell {
   const value = item.type === 'selectItem' ? evaluate(item.expression, session) : undefined;
   if (value === undefined) throw noRowsError();
   return value;
 }
 
-function evaluate(expression: Expression, session: Session): Value | undefined {
+function evaluate(expression: Expression, session: Session): Cell | undefined {
   if (expression.type === 'literal') {
     const { value, raw } = expression;
     // Other numbers have a suffix, an exponent or more digits than JavaScript's.
@@ -117,7 +117,7 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
 }
 
 function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, session: Session): ResultSet {
-  const valueAt = (index: number) => (row: readonly Value[]) => row[index] ?? null;
+  const valueAt = (index: number) => (row: readonly Cell[]) => row[index] ?? null;
   const next = fields.values(); // without those of `*`: the analysis does not know the columns of a list
   const picks = query.select.columns.flatMap((item): PickedColumn[] => {
     if (item.type === 'star') return table.columns.map((head, index) => ({ head, value: valueAt(index) }));
@@ -139,7 +139,7 @@ function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, ses
 
 interface PickedColumn {
   readonly head: ColumnHead;
-  value(row: readonly Value[]): Value;
+  value(row: readonly Cell[]): Cell;
 }
 
 function sortRows(table: ResultSet, { orderBy }: SelectStatement): ResultSet {
@@ -167,11 +167,11 @@ function limitRows(table: ResultSet, { limit }: SelectStatement): ResultSet {
   return { columns: table.columns, rows: table.rows.slice(0, count) };
 }
 
-const compareValues = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
+const compareValues = (a: Cell, b: Cell): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
-type Row = (column: string) => Value | undefined;
+type Row = (column: string) => Cell | undefined;
 
-const COMPARISONS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
+const COMPARISONS: Readonly<Record<string, (a: Cell, b: Cell) => boolean>> = {
   '=': (a, b) => a === b,
   '!=': (a, b) => a !== b,
   '<>': (a, b) => a !== b,
@@ -179,7 +179,7 @@ const COMPARISONS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
   '<': (a, b) => a !== null && b !== null && a < b,
 };
 
-function evaluateCondition(expression: Expression, row: Row): Value | undefined {
+function evaluateCondition(expression: Expression, row: Row): Cell | undefined {
   const evaluate = (operand: Expression) => evaluateCondition(operand, row);
   switch (expression.type) {
     case 'literal':

@@ -1,5 +1,5 @@
 /*! Responses, whose bodies are compact JSON with QuestDB's order of keys. */
-import type { StatementReply, Value } from '@sqlpipe/engine';
+import type { Cell, StatementReply } from '@sqlpipe/engine';
 import type { HttpRequest } from './request.js';
 
 export interface HttpResponse {
@@ -64,7 +64,7 @@ export const emptyResponse = (status: number, headers = {}): HttpResponse => ({
 export const jsonResponse = (status: number, body: string): HttpResponse => ({ status, type: 'json', body });
 
 /** As in QuestDB, the NUL of a VARCHAR is not escaped, although that is invalid JSON (observed on 9.3.4). */
-function formatValue(value: Value, type: string | undefined): string {
+function formatValue(value: Cell, type: string | undefined): string {
   return typeof value === 'string' ? quote(value, type === 'VARCHAR' ? '\0' : '\\u0000') : String(value);
 }
 

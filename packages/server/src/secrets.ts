@@ -35,7 +35,10 @@ export const isSameSecret = (a: string, b: string): boolean =>
 
 export function generateToken(ttl: number, refresh: boolean): { token: string; stored: StoredToken } {
   const token = `qt1${randomBytes(32).toString('base64url')}`;
-  return { token, stored: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
+  return {
+    token,
+    stored: { digest: digest(token), expiresAt: Date.now() + ttl, renewedLifetime: refresh ? ttl : undefined },
+  };
 }
 
 /** What statements need of secrets. A statement with a password is executed again when the hash is known. */
@@ -54,7 +57,7 @@ export function createSecretFactory(): SecretFactory {
   };
 }
 
-export const isExpired = ({ expires }: StoredToken): boolean => expires <= Date.now();
+export const isExpired = ({ expiresAt }: StoredToken): boolean => expiresAt <= Date.now();
 
 /** The hash of no password: a login with an unknown name takes as long as one with a known name. */
 const DECOY_HASH = formatHash(randomBytes(16), randomBytes(KEY_LENGTH));

@@ -3,6 +3,7 @@ import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, RejectionError } from '@sqlpipe/ddl/parser';
 import {
   type CatalogueObject,
+  type Cell,
   type ColumnNaming,
   Engine,
   printPermissions,
@@ -13,7 +14,6 @@ import {
   type Session,
   type ShownObject,
   type StatementReply,
-  type Value,
   whenReady,
 } from '@sqlpipe/engine';
 import { isPrincipalKind, type Kind } from '@sqlpipe/sql';
@@ -130,7 +130,7 @@ function requireShownObject(session: Session, { kind, name, start }: ShownObject
   throw new RejectionError(start, `${kind} name expected, got ${found} name`);
 }
 
-const listOf = (name: string, type: string, values: readonly Value[]): ResultSet => ({
+const listOf = (name: string, type: string, values: readonly Cell[]): ResultSet => ({
   columns: [{ name, type }],
   rows: values.map(value => [value]),
 });

@@ -1,7 +1,7 @@
 /*! Answers SHOW of access control, with the documented columns. Callers need no permission to see what concerns themselves. */
 import { ALL_NAMES, type Right } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { Acl, AclList, CatalogueObject, Principal, ResultSet, Session, Value } from '@sqlpipe/engine';
+import type { Acl, AclList, CatalogueObject, Cell, Principal, ResultSet, Session } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
@@ -19,9 +19,9 @@ function requireDetailsAccess({ acl, caller, authorize }: Session, entity: strin
   authorize('USER DETAILS');
 }
 
-const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []): ResultSet => ({
+const listEnabled = (acl: Acl, kind: Principal['kind'], others: Cell[][] = []): ResultSet => ({
   columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'enabled')],
-  rows: [...others, ...acl.list(kind).map(({ name, disabled = false }): Value[] => [name, !disabled])],
+  rows: [...others, ...acl.list(kind).map(({ name, isDisabled = false }): Cell[] => [name, !isDisabled])],
 });
 
 const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | undefined) => ResultSet>> = {
@@ -45,7 +45,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
       return listEnabled(acl, 'service account');
     }
     acl.requireEntity(entity, 0);
-    const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
+    const rows = rightsWithGroups(acl, entity).flatMap((right): Cell[][] =>
       right.kind === 'assumption' ? [[right.account, right.hasGrantOption]] : [],
     );
     return { columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'grant_option')], rows: rows.toSorted() };
@@ -75,7 +75,7 @@ function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name 
   return {
     columns: [...heads('STRING', 'auth_type'), ...heads('BOOLEAN', 'enabled')],
     rows: [
-      ['Password', principal ? principal.password !== undefined : true],
+      ['Password', principal ? principal.passwordHash !== undefined : true],
       ['JWK Token', false],
       ['REST Token', hasToken],
     ],
@@ -86,9 +86,9 @@ function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name 
  * A row for each permission and existing scope; if it is granted twice, with the grant option of either. The right to read or update some
  * columns includes the designated timestamp: origin `I`.
  */
-function permissionRows(rights: readonly Right[], find: (name: string) => CatalogueObject | undefined): Value[][] {
-  const rows = new Map<string, Value[]>();
-  const idOf = (...scope: Value[]) => JSON.stringify(scope);
+function permissionRows(rights: readonly Right[], find: (name: string) => CatalogueObject | undefined): Cell[][] {
+  const rows = new Map<string, Cell[]>();
+  const idOf = (...scope: Cell[]) => JSON.stringify(scope);
   const add = (permission: string, table: string | null, column: string | null, hasGrantOption: boolean) => {
     const id = idOf(permission, table, column);
     if (hasGrantOption || !rows.has(id)) rows.set(id, [permission, table, column, hasGrantOption, 'G']);

@@ -121,7 +121,8 @@ class BaseCheck {
 
   #rejectUnsupportedView(view: CatalogueObject | undefined, base: string): void {
     const { catalogue, checkedViews } = this;
-    if (view?.kind !== 'view' || view.opaque !== undefined || view.rejection || checkedViews.has(view.name)) return;
+    if (view?.kind !== 'view' || view.opaqueStatement !== undefined || view.rejection || checkedViews.has(view.name))
+      return;
     checkedViews.add(view.name);
     const query = parseQueryText(view.body);
     const scope = QueryScope.around(query, catalogue);
@@ -274,7 +275,7 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
     if (grouping || !source || 'function' in source) return grouping;
     if ('select' in source) return find(source.select, source.scope);
     const { object: view } = source;
-    if (view?.kind !== 'view' || view.opaque !== undefined) return undefined;
+    if (view?.kind !== 'view' || view.opaqueStatement !== undefined) return undefined;
     return findTimeGrouping(parseQueryText(view.body), catalogue);
   };
   return find(query.select, QueryScope.around(query, catalogue));

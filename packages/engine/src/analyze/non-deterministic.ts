@@ -69,7 +69,7 @@ class DeterminismCheck {
       return;
     }
     const { object } = source;
-    if (object?.kind === 'view' && object.opaque === undefined && object.rejection === undefined)
+    if (object?.kind === 'view' && object.opaqueStatement === undefined && object.rejection === undefined)
       this.checkQuery(parseQueryText(object.body), read);
   }
 

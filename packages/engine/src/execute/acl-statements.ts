@@ -60,7 +60,7 @@ function handleCreate(cursor: Cursor, session: MutableSession, kind: PrincipalKi
   if (namesake || isSameName(name, acl.admin))
     throw new RejectionError(start, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   const hash = password && session.secrets.hashPassword(password);
-  acl.put({ kind, name, tokens: [], password: hash, alias });
+  acl.put({ kind, name, tokens: [], passwordHash: hash, alias });
   if (kind === 'service account' && !isSameName(owner, acl.admin))
     acl.grant({ kind: 'assumption', account: name, entity: owner, hasGrantOption: true });
 }
@@ -120,14 +120,14 @@ function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKin
     case 'disable':
       cursor.expectEnd();
       session.authorize(`${verb.toUpperCase()} USER`);
-      acl.put({ ...requirePrincipal(acl, kind, located), disabled: verb === 'disable' });
+      acl.put({ ...requirePrincipal(acl, kind, located), isDisabled: verb === 'disable' });
       return;
     case 'with': {
       const password = parsePassword(cursor);
       cursor.expectEnd();
       if (!isSameName(caller, located.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
       const principal = requirePrincipal(acl, kind, located);
-      acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
+      acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
       return;
     }
     case 'create':
@@ -168,7 +168,7 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
   session.authorize('CREATE REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, located);
   const { token, stored } = session.secrets.generateToken(micros / 1000, refresh);
-  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
+  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expiresAt > Date.now()), stored] });
   return {
     columns: [
       { name: 'name', type: 'STRING' },
@@ -176,7 +176,7 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
       { name: 'expires_at', type: 'TIMESTAMP' },
       { name: 'refresh', type: 'BOOLEAN' },
     ],
-    rows: [[principal.name, token, new Date(stored.expires).toISOString().replace('Z', '000Z'), refresh]],
+    rows: [[principal.name, token, new Date(stored.expiresAt).toISOString().replace('Z', '000Z'), refresh]],
   };
 }
 

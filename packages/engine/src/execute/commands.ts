@@ -68,8 +68,9 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
     find(name) {
       const object = verb === 'alter' ? session.catalogue.compileAndFind(name) : session.catalogue.find(name);
       // An object of unknown syntax can be dropped, but not altered or renamed.
-      if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
-      return object?.opaque === undefined ? object : { kind: object.kind, name: object.name };
+      if (object?.opaqueStatement !== undefined && (verb === 'alter' || verb === 'rename'))
+        throw unknownSyntaxError(object);
+      return object?.opaqueStatement === undefined ? object : { kind: object.kind, name: object.name };
     },
     checkQuery(body) {
       const parsed = parseBody(body);
@@ -189,9 +190,9 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
 function executeRefresh(name: string, isFull: boolean, { catalogue, directEffects }: MutableSession): void {
   const view = catalogue.compileAndFind(name);
   if (view?.kind !== 'materialized view') return;
-  const { invalidReason, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
+  const { invalidReason, isInvalidEarly: _, isPartlyRefreshed: __, ...rest } = view;
   const reason = isFull ? findUnrefreshableReason(view, catalogue) : invalidReason;
-  const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
+  const refreshed: MaterializedView = { ...rest, wasNeverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalidReason: reason });
   if (!isFull) return;
   const text = `recomputes ${displayName(view)} from what '${view.base}' holds`;

@@ -120,7 +120,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
 }
 
 function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObject): Table {
-  if (likeObject.opaque !== undefined) throw unknownSyntaxError(likeObject);
+  if (likeObject.opaqueStatement !== undefined) throw unknownSyntaxError(likeObject);
   const { columns, timestamp } = likeObject;
   const copy = { kind: 'table', name, columns: structuredClone(columns), timestamp, owner } as const;
   if (likeObject.kind === 'view') {
@@ -128,7 +128,7 @@ function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObje
     // opaque here.
     const partitionBy = (timestamp === undefined ? 'NONE' : 'N/A') as PartitionUnit;
     const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, isParquet: false };
-    return { ...table, opaque: printDefinition(table, { quoted: true }) };
+    return { ...table, opaqueStatement: printDefinition(table, { quoted: true }) };
   }
   const { partitionBy } = likeObject;
   const stored = { ...copy, partitionBy, ...retentionOf(likeObject) };
@@ -263,7 +263,7 @@ function putView(session: MutableSession, statement: ViewStatement, badColumnPos
 }
 
 function rejectCycle(catalogue: Catalogue, name: string, references: readonly string[], position: number): void {
-  const isRead = catalogue.dependentsOf(name).length > 0; // if nothing reads the view, the only possible cycle is a view that reads itself
+  const isRead = catalogue.directReadersOf(name).length > 0; // if nothing reads the view, the only possible cycle is a view that reads itself
   const reference = references.find(each => isSameName(each, name) || (isRead && catalogue.closure([each]).has(name)));
   if (reference === undefined) return;
   const [view, other] = [name, reference].map(each => catalogue.find(each)?.name ?? each);
@@ -321,7 +321,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
     timestamp: timing.timestamp,
     references,
     inputs: inputsOf({ columns, base: base.name, references }, catalogue),
-    neverRefreshed: refresh.deferred,
+    wasNeverRefreshed: refresh.deferred,
     owner,
   });
 }

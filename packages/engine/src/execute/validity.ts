@@ -51,7 +51,7 @@ export function invalidateUnrefreshable(catalogue: MutableCatalogue, changed: re
 }
 
 function compilePlainView({ rejection: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
-  if (view.opaque !== undefined) {
+  if (view.opaqueStatement !== undefined) {
     // If a query is not understood, only the existence of what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
     return missing === undefined ? view : { ...view, rejection: toViewRejection(missingError(0, missing)) };
@@ -80,7 +80,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   if (object.kind === 'view' && object.sources === undefined)
     return compileLoaded({ ...object, sources: catalogue.sources(object.references) }, catalogue, isHealthKnown);
   const { isUncompiled: _, ...view } = object;
-  if (view.opaque !== undefined) return view;
+  if (view.opaqueStatement !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
@@ -88,7 +88,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
     const isBroken = findInvalidReason(view) !== undefined;
     if (isBaseMissing || isBroken) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
-      const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
+      const opaque = { ...view, opaqueStatement: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
     }
     return { ...view, rejection: toViewRejection(relation) };
@@ -120,7 +120,7 @@ export function invalidateMaterializedViews(
   for (const view of listViewsWithBase(catalogue, base)) {
     if (seen.has(view.name) || (view.invalidReason !== undefined && !view.isInvalidEarly)) continue;
     seen.add(view.name);
-    if (includeEmpty || !view.neverRefreshed)
+    if (includeEmpty || !view.wasNeverRefreshed)
       catalogue.put({ ...view, invalidReason: view.invalidReason ?? reason, isInvalidEarly: isEarly });
     invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly, seen });
   }
@@ -129,12 +129,13 @@ export function invalidateMaterializedViews(
 /** An IMMEDIATE DEFERRED view starts empty. A server fills it when rows or metadata of its base change (observed on 9.3.4). */
 export function recordFilledViews(catalogue: MutableCatalogue, base: string): void {
   for (const view of listViewsWithBase(catalogue, base))
-    if (view.neverRefreshed && view.refresh.type === 'IMMEDIATE') catalogue.put({ ...view, neverRefreshed: false });
+    if (view.wasNeverRefreshed && view.refresh.type === 'IMMEDIATE')
+      catalogue.put({ ...view, wasNeverRefreshed: false });
 }
 
 const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView[] =>
   catalogue
-    .dependentsOf(base)
+    .directReadersOf(base)
     .filter(view => view.kind === 'materialized view')
     .filter(view => isSameName(view.base, base));
 
@@ -158,7 +159,7 @@ export function invalidateLiveViews(
   base: string,
   reasonFor: (view: LiveView) => string | undefined,
 ): void {
-  for (const view of catalogue.dependentsOf(base)) {
+  for (const view of catalogue.directReadersOf(base)) {
     if (view.kind !== 'live view' || view.invalidReason !== undefined) continue;
     const reason = reasonFor(view);
     if (reason !== undefined) catalogue.put({ ...view, invalidReason: reason });
@@ -166,10 +167,10 @@ export function invalidateLiveViews(
 }
 
 export function findUnresolvedReason(
-  { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
+  { body, opaqueStatement, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {
-  if (opaque !== undefined) return undefined;
+  if (opaqueStatement !== undefined) return undefined;
   const rejection = catchRejection(() => {
     analyzeRelation(parseQueryText(body), catalogue);
     if (view.kind === 'materialized view') requireWalBase({ name: view.base, start: 0 }, catalogue);
@@ -183,7 +184,7 @@ export function findUnrefreshableReason(view: MaterializedView, catalogue: Catal
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
   if (base.kind === 'materialized view' && base.invalidReason !== undefined) return INVALID_BASE_REASON;
-  if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
+  if (view.opaqueStatement !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = catchRejection(() => {
     const query = parseQueryText(view.body);
     const found = analyzeRelation(query, catalogue);
@@ -218,14 +219,19 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
  * so it is listed by its name. If its types are not known either, its query stands for them.
  */
 export function inputsOf(
-  { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,
+  {
+    columns,
+    base,
+    references,
+    opaqueStatement,
+  }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaqueStatement'>,
   catalogue: Catalogue,
 ): readonly string[] | undefined {
-  if (opaque === undefined && areTypesKnown(columns)) return undefined;
+  if (opaqueStatement === undefined && areTypesKnown(columns)) return undefined;
   return [...catalogue.closureOfView({ base, references })].flatMap(read => {
     const object = catalogue.compileAndFind(read);
-    if (object?.kind === 'view' && !(object.opaque === undefined && areTypesKnown(object.columns)))
-      return `${foldCase(read)} ${object.opaque ?? object.body}`;
+    if (object?.kind === 'view' && !(object.opaqueStatement === undefined && areTypesKnown(object.columns)))
+      return `${foldCase(read)} ${object.opaqueStatement ?? object.body}`;
     const key = object?.kind === 'view' ? foldCase(read) : object?.id;
     return object?.columns.map(({ id, name, type }) => `${key} ${id ?? name} ${type}`) ?? [];
   });

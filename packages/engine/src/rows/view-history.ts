@@ -81,7 +81,7 @@ export class ViewHistories {
   constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
     const views = [...loaded.values()].filter(object => object.kind === 'materialized view');
-    this.#partlyRefreshed = views.filter(view => view.partlyRefreshed);
+    this.#partlyRefreshed = views.filter(view => view.isPartlyRefreshed);
     const dependenciesOf = (view: MaterializedView) =>
       [...catalogue.closureOfView(view)].flatMap(name => catalogue.find(name) ?? []);
     this.#dependencies = new Map(views.map(view => [view.id, dependenciesOf(view)]));
@@ -124,7 +124,7 @@ export class ViewHistories {
     return this.#partlyRefreshed.flatMap(({ id }) => {
       const view = this.ledger.catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.type !== 'IMMEDIATE') return [];
-      return view.partlyRefreshed && view.invalidReason === undefined && altered.has(view.base) ? [view] : [];
+      return view.isPartlyRefreshed && view.invalidReason === undefined && altered.has(view.base) ? [view] : [];
     });
   }
 

@@ -40,9 +40,9 @@ export const isMarked = (name: string, { a, engineOfB }: MarkLookup): boolean =>
 export function isUnfilled(name: string, lookup: MarkLookup): boolean {
   const view = lookup.engineOfB.find(name);
   if (view?.kind !== 'materialized view') return false;
-  const { neverRefreshed, partlyRefreshed, isUnstarted, refresh } = view;
+  const { wasNeverRefreshed, isPartlyRefreshed, isUnstarted, refresh } = view;
   if (isUnstarted && !refresh.deferred) return true;
-  return Boolean(neverRefreshed || partlyRefreshed) && isMarked(name, lookup);
+  return Boolean(wasNeverRefreshed || isPartlyRefreshed) && isMarked(name, lookup);
 }
 
 export interface AuxiliaryTables extends MarkLookup {

@@ -160,7 +160,7 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
   const { old, final } = rebuild;
   if (!changesTimestamp(old, final, context)) return [];
   const { name } = old;
-  return engine.catalogue.dependentsOf(name).filter(view => {
+  return engine.catalogue.directReadersOf(name).filter(view => {
     const wanted = context.a.definitionOf(view.name);
     const isKept =
       !wanted || !compareDefinitions(wanted, view).differences.some(({ property }) => property === 'query');

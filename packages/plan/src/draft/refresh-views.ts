@@ -251,7 +251,7 @@ export function reconcileMarks(draft: Draft): void {
   const { a, engineOfB, ignoreExtra } = draft.context;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
-    const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
+    const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.wasNeverRefreshed;
     const isRefreshed = a.findObject(view.name) !== undefined && draft.hasStep(printFullRefresh(view.name));
     if (!isFilled || (engineOfB.catalogue.findById(view.id) && !isRefreshed)) continue;
     const mark = markOf(view.name);

@@ -58,7 +58,7 @@ export function printQueryAfterPlan(view: View | MaterializedView, engine: Engin
       const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
       if (!canUseFormer(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
-    } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
+    } else if (object && object.kind !== 'live view' && object.opaqueStatement === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
       const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
       const source = isRecreated ? toNewSourceQuery(object.body) : toSourceQuery(object, schemas);

@@ -267,7 +267,7 @@ export class DryRun {
       const { kind, lossKind, object } = effect;
       const mayLoseHistory = isFullRefresh(effect) || (kind === 'materialized view' && lossKind === 'drop');
       const view = mayLoseHistory ? this.#rows.findLoaded(object) : undefined;
-      if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
+      if (view?.kind !== 'materialized view' || view.opaqueStatement !== undefined) continue;
       // Whoever made a plan wants what its views return, so only their former queries count.
       const query = this.context.planHead
         ? undefined

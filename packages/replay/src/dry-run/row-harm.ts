@@ -123,7 +123,7 @@ export class RowHarm {
 
   #findTable(name: string): Table | undefined {
     const table = this.engine.find(name);
-    return table?.kind === 'table' && table.opaque === undefined ? table : undefined;
+    return table?.kind === 'table' && table.opaqueStatement === undefined ? table : undefined;
   }
 
   /**
