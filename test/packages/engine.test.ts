@@ -309,7 +309,7 @@ test('a rejected statement changes nothing', async t => {
   ]) {
     await t.throwsAsync(() => whenReady(() => engine.execute(statement)), { name: 'RejectionError' }, statement);
     t.deepEqual(engine.statements(), before);
-    t.deepEqual(engine.log.entries(), []);
+    t.deepEqual(engine.log.journalEntries(), []);
   }
 });
 

@@ -81,8 +81,9 @@ export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'comman
 export class Engine {
   readonly acl: Acl;
   readonly #catalogue: MutableCatalogue;
+  readonly #log = new TransactionLog();
   /** The changes since the last commit. Callers commit them, or roll them back. */
-  readonly log = new TransactionLog();
+  readonly log: Pick<TransactionLog, 'savepoint' | 'rollback' | 'commit' | 'journalEntries'> = this.#log;
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly hasFeature: HasFeature;
@@ -92,8 +93,8 @@ export class Engine {
   constructor(private readonly options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
-    this.#catalogue = new MutableCatalogue(naming, this.log, compile);
-    this.acl = new Acl(admin, this.log);
+    this.#catalogue = new MutableCatalogue(naming, this.#log, compile);
+    this.acl = new Acl(admin, this.#log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.hasFeature = createFeatureCheck({ version, isEnterprise });
@@ -118,7 +119,7 @@ export class Engine {
     for (const view of this.catalogue.list())
       if (view.kind === 'materialized view' && view.base === '')
         this.#catalogue.put({ ...view, base: this.catalogue.sources(view.references.slice(0, 1))[0] ?? '' });
-    this.log.commit();
+    this.#log.commit();
   }
 
   /**
@@ -128,29 +129,29 @@ export class Engine {
    * @throws NotReadyError if a library or the hash of a password has to be prepared first (`whenReady`)
    */
   execute(text: string, caller = this.acl.admin): Execution {
-    const savepoint = this.log.savepoint();
+    const savepoint = this.#log.savepoint();
     try {
       return this.#executeAndUpdateDependents(text, caller, savepoint);
     } catch (error) {
-      this.log.rollback(savepoint);
+      this.#log.rollback(savepoint);
       throw error;
     }
   }
 
   /** The result of a function. What the function changes in the schema is undone, also if it throws. */
   tryOut<T>(run: () => T): T {
-    const savepoint = this.log.savepoint();
+    const savepoint = this.#log.savepoint();
     try {
       return run();
     } finally {
-      this.log.rollback(savepoint);
+      this.#log.rollback(savepoint);
     }
   }
 
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
-    const firstTransition = this.log.transitions.length;
-    const listTransitions = () => this.log.transitions.slice(firstTransition);
+    const firstTransition = this.#log.transitions.length;
+    const listTransitions = () => this.#log.transitions.slice(firstTransition);
     // Each change of a column makes a new array of columns. So it is enough to compare the identity of the arrays.
     const listChanged = () => {
       const withOtherColumns = listTransitions().filter(({ before, after }) => before?.columns !== after?.columns);
@@ -163,7 +164,7 @@ export class Engine {
     if (uncompiled.length > 0) {
       // The statement makes a view invalid only if the view was valid before. To find that out, undo the statement, compile the views over
       // the old schema, and execute the statement again.
-      this.log.rollback(savepoint);
+      this.#log.rollback(savepoint);
       for (const { name } of uncompiled) catalogue.compileAndFind(name);
       execution = this.#executeAlone(text, caller);
     }
@@ -301,7 +302,7 @@ export class Engine {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
     else this.acl.restore(entry.acl);
-    this.log.commit();
+    this.#log.commit();
   }
 
   displayNameOf(name: string): string {

@@ -42,7 +42,7 @@ export class TransactionLog {
     this.recordUndo(() => this.#aclChanges.pop());
   }
 
-  entries(): JournalEntry[] {
+  journalEntries(): JournalEntry[] {
     return [
       ...this.#transitions.map(({ name, after }): JournalEntry => (after ? { put: after } : { drop: name })),
       ...this.#aclChanges.map((acl): JournalEntry => ({ acl })),

@@ -67,7 +67,7 @@ export class Service {
     const before = engine.log.savepoint();
     renewToken?.();
     const reply = await whenReady(() => this.#execute(text, name));
-    const entries = engine.log.entries();
+    const entries = engine.log.journalEntries();
     try {
       if (entries.length > 0) await this.journal?.append(entries);
     } catch (error) {
