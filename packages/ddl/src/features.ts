@@ -15,6 +15,7 @@ const LAST_WITHOUT = {
   BLOOM_FILTER: '9.3.4',
   'INDEX TYPE': '9.3.4',
   'FORMAT PARQUET': '9.3.4',
+  'long TTL message': '9.3.4',
   rebase: '9.3.4',
   'refresh stats': '9.3.4',
   'live views': '9.4.4',

@@ -98,8 +98,7 @@ export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
 function rejectUnfittingAge(unit: PartitionUnit, age: Age, position: number, hasFeature: HasFeature): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isAcceptedAge(unit, age)) return;
-  const isLater = hasFeature('FORMAT PARQUET'); // versions after 9.3.4 have this feature, and the longer message
-  const size = isLater ? 'the partition size (its time interval)' : 'partition size';
+  const size = hasFeature('long TTL message') ? 'the partition size (its time interval)' : 'partition size';
   throw new RejectionError(position, `TTL value must be an integer multiple of ${size}`);
 }
 
@@ -132,18 +131,23 @@ export const withoutExpiry = <S extends TableDefinition | MaterializedViewDefini
  * - Otherwise, if rows expire at an earlier age: `that are older than 2 DAYS`
  */
 export function formatExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
-  const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
-  if (rule !== undefined && normalizeRule(rule) !== normalizeRule(formerRule)) return `by the rule ${rule}`;
+  const rule = findNewRule(before, after);
+  if (rule !== undefined) return `by the rule ${rule}`;
   const age = findShorterAge(before, after);
   return age === undefined ? undefined : `that are older than ${printAge(age)}`;
 }
 
 /** Whether `after` expires rows that `before` keeps, by another rule of EXPIRE ROWS or at an earlier age. */
 export const expiresMoreRows = (before: Definition | undefined, after: Definition | undefined): boolean =>
-  formatExpiredRows(before, after) !== undefined;
+  findNewRule(before, after) !== undefined || findShorterAge(before, after) !== undefined;
 
 /** Whether rows of an object expire at all. */
 export const expiresRows = (object: Definition | undefined): boolean => expiresMoreRows(undefined, object);
+
+function findNewRule(before: Definition | undefined, after: Definition | undefined): string | undefined {
+  const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
+  return normalizeRule(rule) === normalizeRule(formerRule) ? undefined : rule;
+}
 
 function findShorterAge(before: Definition | undefined, after: Definition | undefined): Age | undefined {
   const [formerAges = [], ages = []] = [before, after].map(each => (each && 'ttl' in each ? agesOf(each) : []));
@@ -264,7 +268,7 @@ type PolicyAlteration =
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   | { readonly action: 'storage policy state'; readonly disabled: boolean };
 
-function verbOf(alteration: PolicyAlteration): string {
+function firstWordOf(alteration: PolicyAlteration): string {
   if (alteration.action === 'storage policy') return alteration.policy ? 'SET' : 'DROP';
   return alteration.disabled ? 'DISABLE' : 'ENABLE';
 }
@@ -312,13 +316,13 @@ const STORAGE_POLICY = defineProperty<RetentionFields, PolicyAlteration>()({
       disable: (cursor, _, altered) => parsePolicyState(cursor, altered, true),
     },
     print: alteration =>
-      `${verbOf(alteration)} STORAGE POLICY${'policy' in alteration ? printStages(alteration.policy) : ''}`,
+      `${firstWordOf(alteration)} STORAGE POLICY${'policy' in alteration ? printStages(alteration.policy) : ''}`,
     apply({ policy }, alteration) {
       if (alteration.action === 'storage policy') return { ttl: 0, policy: alteration.policy };
       return policy ? { policy: { ...policy, disabled: alteration.disabled } } : {};
     },
     permissions: ['SET STORAGE POLICY', 'REMOVE STORAGE POLICY', 'ENABLE STORAGE POLICY', 'DISABLE STORAGE POLICY'],
-    permission: alteration => `${verbOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
+    permission: alteration => `${firstWordOf(alteration).replace('DROP', 'REMOVE')} STORAGE POLICY`,
     between(wanted, current, hasFeature) {
       if (!hasFeature('storage policies')) return undefined;
       const policy = policyOf(wanted);
