@@ -10,8 +10,8 @@ export {
   writeSqlText,
 } from './sql-text.js';
 export {
-  isInput,
-  isSameOutput,
+  detectInput,
+  detectSameOutput,
   isStdout,
   isTextOutput,
   type Output,

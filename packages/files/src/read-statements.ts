@@ -21,13 +21,13 @@ export async function* readStatementsAt(
 ): AsyncGenerator<LocatedStatement[]> {
   const stats = await stat(path).catch(error => rethrowWithPath(error, path));
   if (stats.isDirectory()) yield await readFolder(path, maxRecord);
-  else if (isText || (await hasText(path))) yield* withPath(parseSqlFile(path, maxRecord), path);
+  else if (isText || (await detectText(path))) yield* withPath(parseSqlFile(path, maxRecord), path);
   else
     for await (const statement of withPath(decodeRecords(createReadStream(path), { maxRecord }), path))
       yield [{ statement, path }];
 }
 
-async function hasText(path: string): Promise<boolean> {
+async function detectText(path: string): Promise<boolean> {
   if (!path.endsWith('.sql')) return false;
   for await (const chunk of withPath(createReadStream(path), path)) if ((chunk as Buffer).includes(0)) return false;
   return true;
@@ -61,7 +61,7 @@ export async function* readStandardInput(input: Readable, options: ReadOptions):
   try {
     const first = await readFirst(chunks);
     const bytes = prepend(first, chunks);
-    if (isText(first.subarray(0, HEAD_LENGTH))) yield* parseSqlText(bytes, STDIN_NAME, options.maxRecord);
+    if (looksLikeText(first.subarray(0, HEAD_LENGTH))) yield* parseSqlText(bytes, STDIN_NAME, options.maxRecord);
     else for await (const statement of decodeRecords(bytes, options)) yield [{ statement, path: STDIN_NAME }];
   } finally {
     input.destroy(); // a pending read would keep the process alive
@@ -86,7 +86,7 @@ async function* prepend(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenera
 }
 
 /** Whether the input is text: a second statement begins before any NUL. What cannot be split is text too, and is rejected later. */
-function isText(head: Buffer): boolean {
+function looksLikeText(head: Buffer): boolean {
   if (head.includes(0)) return false;
   const splitter = new Splitter();
   try {

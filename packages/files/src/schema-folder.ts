@@ -14,8 +14,8 @@ import { isStaged, stageAndCommit, stageFile, statIfExists } from './write-outpu
  */
 export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
-  for (const { statements, invalid } of (await scanFolder(folder, maxLength)).values()) {
-    if (invalid) throw invalid;
+  for (const { statements, error } of (await scanFolder(folder, maxLength)).values()) {
+    if (error) throw error;
     for (const each of statements) if (!located.has(each.statement)) located.set(each.statement, each);
   }
   await rejectStrayFiles(folder, maxLength);
@@ -41,7 +41,7 @@ export async function writeFolder(
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
-    const invalid = existing.get(path)?.invalid;
+    const invalid = existing.get(path)?.error;
     if (invalid) throw new CodedError('DAMAGED', `${invalid.message}; move it away; nothing was written`, invalid);
   }
   const textOf = (path: string) => printFile(existing.get(path)?.statements.map(({ statement }) => statement));
@@ -51,7 +51,7 @@ export async function writeFolder(
     await mkdir(dirname(path), { recursive: true });
     return stageFile(path, await statIfExists(path), async file => file.write(content), signal);
   });
-  for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
+  for (const [path, { error }] of existing) if (!error && !files.has(path)) await rm(join(folder, path));
 }
 
 /** Creates a folder, but not its parents, so that a misspelled path creates no tree of folders. */
@@ -86,13 +86,13 @@ const isSqlFile = (path: string): boolean =>
 function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = folderOf(kind);
-  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
+  return folder && name && `${folder}/${encodeFileName(name)}${SUFFIX}`;
 }
 
 interface ScannedFile {
   statements: LocatedStatement[];
   /** Why `writeFolder` cannot have written the file. */
-  invalid?: CodedError;
+  error?: CodedError;
 }
 
 /** The `.sql` files in the folders for tables, views and so on. @throws CodedError if no such folder exists, or if one is not a folder */
@@ -107,12 +107,12 @@ async function scanFolder(folder: string, maxLength?: number): Promise<Map<strin
 /** Rejects a `.sql` file outside the folders of the kinds. If such a file was ignored, an object might be lost. @throws CodedError */
 async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
-    const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
+    const { error } = await scanFile(folder, path, new MemoryBudget(), maxLength);
     const hints = [
       'hint: if it is not part of the schema, move it out of the folder, or rename it',
       "hint: names that begin with '.' or have another suffix are ignored",
     ];
-    throw new CodedError('DAMAGED', `${invalid?.message}`, { lines: hints, locatedMessages: invalid?.locatedMessages });
+    throw new CodedError('DAMAGED', `${error?.message}`, { lines: hints, locatedMessages: error?.locatedMessages });
   }
 }
 
@@ -160,25 +160,25 @@ const blockedFolderError = (path: string): CodedError => new CodedError('DAMAGED
 async function scanFile(folder: string, path: string, budget: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);
   const statements: LocatedStatement[] = [];
-  const reject = (what: string, line?: number): ScannedFile => {
+  const invalidFile = (what: string, line?: number): ScannedFile => {
     const message = `${full} ${what}`;
     const locatedMessages = [{ path: full, ...(line && { line }), message }];
-    return { statements, invalid: new CodedError('DAMAGED', message, { locatedMessages }) };
+    return { statements, error: new CodedError('DAMAGED', message, { locatedMessages }) };
   };
-  if (!(await lstat(full)).isFile()) return reject('is not a regular file');
+  if (!(await lstat(full)).isFile()) return invalidFile('is not a regular file');
   try {
     for await (const batch of parseSqlFile(full, maxLength))
       for (const located of batch) {
         const { statement, line } = located;
-        if (pathFor(statement) !== path) return reject(`contains ${formatMisplaced(statement)}`, line);
+        if (pathFor(statement) !== path) return invalidFile(`contains ${formatMisplaced(statement)}`, line);
         budget.add(statement);
         statements.push(located);
       }
   } catch (error) {
-    if (error instanceof CodedError && error.code === 'DAMAGED') return { statements, invalid: error };
+    if (error instanceof CodedError && error.code === 'DAMAGED') return { statements, error };
     throw error;
   }
-  return statements.length ? { statements } : reject('contains no statement');
+  return statements.length ? { statements } : invalidFile('contains no statement');
 }
 
 function formatMisplaced(statement: string): string {
@@ -213,7 +213,7 @@ const CONTINUED_SUFFIX = '~';
  * name that is too long continues in a folder: `…~/…`. Each file name can be decoded. It stays unique even where case is ignored or Unicode
  * is normalized.
  */
-function fileName(name: string): string {
+function encodeFileName(name: string): string {
   const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));
   const readable = [...name].map(each => (isReadable(each) ? each : encode(each))).join('');
   // Some adjacent letters are normalized into one, such as the parts of Korean syllables.

@@ -97,10 +97,10 @@ async function writeFile(
 export const isStdout = (path: string | undefined): path is undefined | '-' => path === undefined || path === '-';
 
 /** Whether two options name the same file, however it is spelt, or both name standard output. */
-export async function isSameOutput(one: string | undefined, other: string | undefined): Promise<boolean> {
+export async function detectSameOutput(one: string | undefined, other: string | undefined): Promise<boolean> {
   if (isStdout(one) || isStdout(other)) return isStdout(one) && isStdout(other);
   const [a, b] = await Promise.all([one, other].map(path => followLinks(resolve(path))));
-  return a === b || isSameFile(one, other);
+  return a === b || detectSameFile(one, other);
 }
 
 /** The file that a link names, which need not exist; for anything else, the given path. */
@@ -110,14 +110,14 @@ async function followLinks(path: string, maxLinks = 40): Promise<string> {
 }
 
 /** Whether an output would replace a file that is read; among the inputs, `-` is standard input. */
-export async function isInput(output: string | undefined, inputs: readonly string[]): Promise<boolean> {
+export async function detectInput(output: string | undefined, inputs: readonly string[]): Promise<boolean> {
   if (isStdout(output)) return false;
-  const same = await Promise.all(inputs.map(path => isSameFile(output, path === '-' ? '/dev/stdin' : path)));
+  const same = await Promise.all(inputs.map(path => detectSameFile(output, path === '-' ? '/dev/stdin' : path)));
   return same.includes(true);
 }
 
 /** False if the file does not exist. */
-async function isSameFile(one: string, other: string): Promise<boolean> {
+async function detectSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all([one, other].map(path => stat(path).catch(() => undefined)));
   return a?.isFile() === true && a.dev === b?.dev && a.ino === b.ino;
 }

@@ -51,7 +51,7 @@ export async function spool(input: AsyncIterable<string>) {
 /** Statements that can be awaited before they are read. */
 export interface DeferredInput extends AsyncIterable<string> {
   /** Resolves when all statements have arrived. Rejects with the error of their source. */
-  ready(): Promise<unknown>;
+  readAll(): Promise<unknown>;
 }
 
 /**
@@ -62,7 +62,7 @@ export interface DeferredInput extends AsyncIterable<string> {
 export function deferInput(open: () => AsyncIterable<string>): DeferredInput {
   let all: ReturnType<typeof spool> | undefined;
   return {
-    ready() {
+    readAll() {
       all ??= spool(open());
       return all;
     },

@@ -9,7 +9,7 @@ import {
   withProgress,
   writeSettings,
 } from '@sqlpipe/cli';
-import { isInput, isSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
+import { detectInput, detectSameOutput, type Location, readStandardInput, readStatementsAt } from '@sqlpipe/files';
 import { type ConnectionConfig, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { openTarget, PreflightError, prepareReplay, rejectBadOptions } from '@sqlpipe/replay';
@@ -26,7 +26,7 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   const openInputAndInstance = async () => {
     const input = openInput(options, io);
     // Waits for the input, because the previous program in the pipe may prompt too. Its prompt comes first.
-    const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
+    const promptSecret = (question: string) => input.readAll().then(() => io.promptSecret(question));
     return { input, instance: await resolveInstance(operand, { ...context, promptSecret }) };
   };
   return applyInput(options, openInputAndInstance, io);
@@ -65,14 +65,14 @@ export async function applyInput(
 async function rejectReplacedInput({ operands: [, ...files], report, rejects }: ApplyArgs): Promise<void> {
   const inputs = files.length > 0 ? files : ['-'];
   for (const [option, path] of Object.entries({ report, rejects }))
-    if (await isInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
+    if (await detectInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
 }
 
 async function rejectBadArgs(options: RunArgs): Promise<void> {
   const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
-  if (report !== undefined && rejects !== undefined && (await isSameOutput(report, rejects)))
+  if (report !== undefined && rejects !== undefined && (await detectSameOutput(report, rejects)))
     throw new UsageError('--report and --rejects need different files');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
   if (alter && (stream || ifExists !== 'compare'))

@@ -1,6 +1,6 @@
 import { annotateFailure, type Io, readIgnorePatterns, UsageError, writeSettings } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { isInput, isSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
+import { detectInput, detectSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, fetchGrants, withClient, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
@@ -34,7 +34,7 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
-  if (args.undo !== undefined && (await isSameOutput(output, args.undo)))
+  if (args.undo !== undefined && (await detectSameOutput(output, args.undo)))
     throw new UsageError('--undo and -o need different files, because the undo is a plan of its own');
   if (args.label.length > 2) throw new UsageError('--label can be given at most twice: for A and for B');
   if (annotations && (missing || alter) && isStdout(output))
@@ -46,7 +46,7 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
 async function rejectReplacedOperand({ output, undo }: DiffArgs, sides: Sides): Promise<void> {
   const inputs = sides.flatMap(({ config, path }) => (config ? [] : [path]));
   for (const [option, path] of Object.entries({ '-o': output, '--undo': undo }))
-    if (await isInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
+    if (await detectInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
 }
 
 async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
@@ -115,7 +115,7 @@ function openSides({ operands: [a = '', b = ''], ...args }: DiffArgs, stdin: Def
     options: args,
     // If the previous program in the pipe prompts too, its prompt comes first.
     promptSecret: async question => {
-      if ([a, b].includes('-')) await stdin.ready();
+      if ([a, b].includes('-')) await stdin.readAll();
       return io.promptSecret(question);
     },
   });
