@@ -140,7 +140,7 @@ test('prerequisites: bases and owners of objects, and all names in access contro
     'GRANT SELECT ON t, v TO g;',
     'GRANT HTTP TO u;',
   ]);
-  const found = schema.entries.map(entry => schema.prerequisites(entry).map(({ name }) => name));
+  const found = schema.entries.map(entry => schema.prerequisitesOf(entry).map(({ name }) => name));
   t.deepEqual(found, [[], [], ['g'], ['u'], ['t', 'g'], ['u', 'g'], ['s', 'u'], ['t', 'v', 'g'], ['u']]);
 });
 

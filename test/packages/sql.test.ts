@@ -13,7 +13,7 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { type CommentRules, Lexer } from '../../packages/sql/src/lexer.js';
+import { Lexer, type LexerRules } from '../../packages/sql/src/lexer.js';
 import { fc, forAll, splitAt } from '../support/seed.js';
 import { test } from '../support/test.js';
 
@@ -28,7 +28,7 @@ const odd = fc
   )
   .map(parts => parts.join(''));
 
-const reading = fc.constantFrom<CommentRules>('sql', 'server');
+const reading = fc.constantFrom<LexerRules>('sql', 'server');
 
 function split(chunks: string[], maxLength?: number): string[] {
   const splitter = new Splitter(maxLength);

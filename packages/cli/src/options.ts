@@ -1,7 +1,7 @@
 /*! The options that several programs share. No option's value is a secret: every user of the machine can read argv. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { CATEGORIES, MAX_RECORD } from '@sqlpipe/sql';
+import { CATEGORY_KINDS, MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError, escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit-status.js';
 import type { Io } from './io.js';
@@ -50,7 +50,7 @@ export const INSTANCE_OPTIONS = {
 export const INCLUDE_OPTION = {
   ...SEVERAL,
   placeholder: 'KINDS',
-  completions: [...CATEGORIES.keys()],
+  completions: [...CATEGORY_KINDS.keys()],
   describe: 'select kinds such as table, or TABLES, ACL, …',
 } as const;
 

@@ -1,7 +1,7 @@
 /*! The only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
 import { addToList } from '@sqlpipe/sql';
-import { suggestWord } from '@sqlpipe/text';
+import { formatSuggestion } from '@sqlpipe/text';
 import yargs from 'yargs';
 import { COMPLETE, flagsOf, formatFlag, listCompletions, SCRIPTS } from './completion.js';
 import { UsageError } from './exit-status.js';
@@ -116,12 +116,12 @@ function formatParseError(message: string, specs: OptionSpecs): string {
   const [, name = '', value] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: /m.exec(message) ?? [];
   const choices = specs[name]?.choices?.map(String);
   if (value === undefined || !choices) return message;
-  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
+  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${formatSuggestion(value, choices)}`;
 }
 
 function formatUnknownOption(option: string, specs: OptionSpecs): string {
   const known = Object.entries(specs).flatMap(([name, spec]) => flagsOf(name, spec));
-  return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
+  return `unknown option: ${formatFlag(option)}${formatSuggestion(formatFlag(option), known)}`;
 }
 
 /** Takes the last value of a repeated option, as curl does, unless the option accepts several. */

@@ -20,7 +20,7 @@ export function matchesGlob(glob: string, text: string): boolean {
 }
 
 /** Whether there is a text that two globs match. The time is the product of their lengths. */
-export function canMatchSame(one: string, other: string): boolean {
+export function canMatchSameText(one: string, other: string): boolean {
   const [a, b] = [[...one], [...other]];
   let next: boolean[] = []; // `next[j]`: whether `a` after position i, and `b` from j on, can match the same text
   for (let i = a.length; i >= 0; i--) {

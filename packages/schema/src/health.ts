@@ -54,7 +54,7 @@ const STATES_BY_KIND: Readonly<Record<ObjectKind, readonly HealthProblem['state'
 };
 
 /** Why a change of its base makes a stored view invalid, in the server's words (observed on 9.3.4; REBASE WAL is of QuestDB 10). */
-export type ChangeOfBase =
+export type ChangeOfBaseReason =
   | `${string} operation`
   | `base ${'table' | 'materialized view'} is ${string}`
   | 'base table rebase';

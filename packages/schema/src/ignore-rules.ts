@@ -1,8 +1,8 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
 import { COLUMN_ORDER, type Comparison, listComparedProperties, type PropertyName } from '@sqlpipe/ddl';
 import { foldCase, KINDS, type Kind, type KindAndName, namespaceKey, unquote } from '@sqlpipe/sql';
-import { suggestWord } from '@sqlpipe/text';
-import { canMatchSame, matchesGlob } from './glob.js';
+import { formatSuggestion } from '@sqlpipe/text';
+import { canMatchSameText, matchesGlob } from './glob.js';
 import { statesOf } from './health.js';
 import { type Candidate, searchableNames } from './matcher.js';
 import type { Entry } from './schema.js';
@@ -92,11 +92,11 @@ export const formatIgnorePattern = (name: string): string =>
 /** @throws InvalidOptionError for a property that no object of a kind has */
 function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {
   const all = (kind ? [kind] : KINDS).flatMap(each => [...listComparedProperties(each), ...statesOf(each)]);
-  if (all.some(each => canMatchSame(foldCase(property), foldCase(each)))) return;
+  if (all.some(each => canMatchSameText(foldCase(property), foldCase(each)))) return;
   const names = [...new Set(all)];
   const has = kind ? `a ${kind} has ` : 'there are ';
   throw new InvalidOptionError(
-    `--ignore '${pattern}': no such property; ${has}${names.join(', ') || 'none'}${suggestWord(property, names)}`,
+    `--ignore '${pattern}': no such property; ${has}${names.join(', ') || 'none'}${formatSuggestion(property, names)}`,
   );
 }
 

@@ -7,7 +7,7 @@ export {
   type SchemaDifference,
 } from './compare-schemas.js';
 export {
-  type ChangeOfBase,
+  type ChangeOfBaseReason,
   type Health,
   type HealthProblem,
   isChangeOfBase,

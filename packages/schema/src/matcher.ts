@@ -1,6 +1,6 @@
 import { findReferences, locateGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type KindAndName, NameSet } from '@sqlpipe/sql';
-import { escapeControls, suggestWord } from '@sqlpipe/text';
+import { escapeControls, formatSuggestion } from '@sqlpipe/text';
 import { collectStatements } from './collect-statements.js';
 import { matchesGlob } from './glob.js';
 import { type Entry, Schema, toUnambiguousEntry } from './schema.js';
@@ -66,7 +66,7 @@ export function selectWithRelated(
 ): Entry[] {
   let selected = new Set(schema.entries.filter(matches));
   if (withDependents) selected = findReachable(selected, entry => schema.dependentsOf(entry));
-  if (withDeps) selected = findReachable(selected, entry => schema.prerequisites(entry));
+  if (withDeps) selected = findReachable(selected, entry => schema.prerequisitesOf(entry));
   return schema.entries.filter(entry => selected.has(entry));
 }
 
@@ -127,7 +127,7 @@ export class NameSelection {
     const names = [...this.#unmatched.keys()];
     if (!names.length) return undefined;
     const existing = [...this.#existing];
-    const suggestion = names.map(name => suggestWord(name, existing)).find(Boolean) ?? '';
+    const suggestion = names.map(name => formatSuggestion(name, existing)).find(Boolean) ?? '';
     return escapeControls(`nothing matches ${names.map(name => `'${name}'`).join(', ')}${suggestion}`);
   }
 

@@ -44,8 +44,8 @@ export class RightSet {
 
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
   dropPrincipal(principal: string): void {
-    const others = [...this.#root.values()].flatMap(subjects =>
-      [MEMBER, ASSUME].flatMap(subject => listStored(subjects.get(subject)?.get(principal))),
+    const others = [...this.#root.values()].flatMap(privileges =>
+      [MEMBER, ASSUME].flatMap(privilege => listStored(privileges.get(privilege)?.get(principal))),
     );
     for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
   }
@@ -91,8 +91,8 @@ export class RightSet {
 
   /** The grants on one table or view, and on its columns. */
   grantsOn(table: string): Grant[] {
-    const subjects = [...this.#root.values()].flatMap(each => [...each.values()]);
-    const rights = inOrder(subjects.flatMap(tables => listStored(tables.get(table))));
+    const privileges = [...this.#root.values()].flatMap(each => [...each.values()]);
+    const rights = inOrder(privileges.flatMap(tables => listStored(tables.get(table))));
     return rights.filter(right => right.kind === 'grant'); // a group, too, is stored under its name
   }
 
@@ -110,8 +110,8 @@ export class RightSet {
 
   /** Finds the rights that include a right. @param onlyWider whether the right on the same scope is omitted */
   #findCovering(right: Right, onlyWider = false): Right[] {
-    const [entity, subject, table] = pathOf(right);
-    const tables = this.#at([entity, subject]);
+    const [entity, privilege, table] = pathOf(right);
+    const tables = this.#at([entity, privilege]);
     const isOnTable = right.kind === 'grant' && table !== DATABASE;
     const wider = (isOnTable ? [table, ALL_NAMES, DATABASE] : [table]).map(
       name => tables?.get(name)?.get(WHOLE_TABLE)?.stored,
@@ -123,9 +123,9 @@ export class RightSet {
   }
 
   #findCovered(right: Right): Right[] {
-    const [entity, subject, table, column] = pathOf(right);
+    const [entity, privilege, table, column] = pathOf(right);
     const isOnAnyTable = right.kind === 'grant' && (table === DATABASE || table === ALL_NAMES);
-    const scope = this.#at(isOnAnyTable ? [entity, subject] : [entity, subject, table]);
+    const scope = this.#at(isOnAnyTable ? [entity, privilege] : [entity, privilege, table]);
     const name = isOnAnyTable ? table : column;
     if (name !== ALL_NAMES) return listStored(name === '' ? scope : scope?.get(name)).map(stored => stored.right);
     const named = [...(scope ?? [])].flatMap(([other, node]) => (other === '' ? [] : listStored(node)));

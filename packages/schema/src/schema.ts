@@ -108,7 +108,7 @@ export class Schema {
   }
 
   /** What must exist before an entry: what it reads from directly, its owner, and what a membership, assumption or grant names. */
-  prerequisites(entry: Entry): Entry[] {
+  prerequisitesOf(entry: Entry): Entry[] {
     const { objects, principals } = locateGrantTargets(entry.statement, entry.kind);
     const named = [
       ...objects.map(({ name }) => this.findObject(name)),
@@ -123,7 +123,7 @@ export class Schema {
     if (!this.#dependents) {
       this.#dependents = new Map();
       for (const each of this.entries)
-        for (const required of this.prerequisites(each)) addToList(this.#dependents, required, each);
+        for (const required of this.prerequisitesOf(each)) addToList(this.#dependents, required, each);
     }
     return this.#dependents.get(entry) ?? [];
   }

@@ -13,7 +13,7 @@ export function findNeeded(
   const ignored = new Set(schema.entries.filter(isIgnored));
   const wanted = schema.entries.filter(entry => !ignored.has(entry));
   for (const entry of wanted)
-    for (const prerequisite of schema.prerequisites(entry)) {
+    for (const prerequisite of schema.prerequisitesOf(entry)) {
       if (!ignored.delete(prerequisite) || exists(prerequisite)) continue;
       needed.set(prerequisite, entry);
       wanted.push(prerequisite); // the list grows during the loop

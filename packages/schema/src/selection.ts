@@ -1,4 +1,4 @@
-import { CATEGORIES, isAclKind, isPrincipalKind, isRightKind, KINDS, type Kind, OBJECT_KINDS } from '@sqlpipe/sql';
+import { CATEGORY_KINDS, isAclKind, isPrincipalKind, isRightKind, KINDS, type Kind, OBJECT_KINDS } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** An option of a program or of the library has an invalid value. */
@@ -27,10 +27,10 @@ export const parseKind = (word: string): Kind | undefined =>
 /** @param word a kind or a category, in any case @throws InvalidOptionError for an unknown word */
 function kindsOf(word: string): readonly Kind[] {
   const kind = parseKind(word);
-  const kinds = CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
+  const kinds = CATEGORY_KINDS.get(word.toUpperCase()) ?? (kind && [kind]);
   if (kinds) return kinds;
   throw new InvalidOptionError(
-    `unknown kind: '${word}'; there are ${KINDS.map(each => each.replace(' ', '-')).join(', ')}, and ${[...CATEGORIES.keys()].join(', ')}`,
+    `unknown kind: '${word}'; there are ${KINDS.map(each => each.replace(' ', '-')).join(', ')}, and ${[...CATEGORY_KINDS.keys()].join(', ')}`,
   );
 }
 
@@ -43,8 +43,8 @@ export const parseKinds = (lists: readonly string[]): Set<Kind> => new Set(split
 
 /** The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
-  if (CATEGORIES.has(word.toUpperCase())) return word.toUpperCase();
-  const [category, kinds] = [...CATEGORIES].find(([, each]) => each.includes(parseKind(word) as Kind)) ?? [];
+  if (CATEGORY_KINDS.has(word.toUpperCase())) return word.toUpperCase();
+  const [category, kinds] = [...CATEGORY_KINDS].find(([, each]) => each.includes(parseKind(word) as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 

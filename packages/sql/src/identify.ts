@@ -17,7 +17,7 @@ export interface StatementIdentity extends KindAndName {
 
 const CREATE_PHRASES = KINDS.filter(isNamedKind).map(kind => [kindKeywords(kind), kind] as const);
 
-const TITLES: Partial<Record<Kind, string>> = {
+const RIGHT_TITLES: Partial<Record<Kind, string>> = {
   membership: 'membership of',
   assumption: 'assumption by',
   grant: 'grant to',
@@ -25,7 +25,7 @@ const TITLES: Partial<Record<Kind, string>> = {
 
 /** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
 export const displayName = ({ kind, name, verb = '' }: KindAndName & Partial<StatementIdentity>): string =>
-  kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
+  kind === 'other' ? verb : `${RIGHT_TITLES[kind] ?? kind} '${name}'`;
 
 /** What a statement says before the definition of its object. */
 export interface StatementHead extends StatementIdentity {

@@ -10,7 +10,7 @@ export {
   type StatementIdentity,
 } from './identify.js';
 export {
-  CATEGORIES,
+  CATEGORY_KINDS,
   folderOf,
   isAclKind,
   isNamedKind,
@@ -20,7 +20,7 @@ export {
   isStoredViewKind,
   KINDS,
   type Kind,
-  kindKey,
+  kindAndNameKey,
   kindKeywords,
   namespaceKey,
   OBJECT_KINDS,
@@ -43,12 +43,12 @@ export {
 export { findSecrets, redact, redactFully } from './redact.js';
 export { DEFAULT_REQUEST_BUFFER, requiredBuffer } from './request-size.js';
 export {
+  emptyTokenAt,
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
   type ServerToken,
   scanSignificant,
   serverTokens,
-  startAt,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
 export { TokenReader } from './token-reader.js';

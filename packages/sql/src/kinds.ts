@@ -68,7 +68,7 @@ export const kindKeywords = (kind: Kind): string => (isNamedKind(kind) ? kind.to
 export const folderOf = (kind: Kind): string | undefined => KIND_PROPERTIES[kind].folder;
 
 /** The categories in INCLUDE and EXCLUDE of SHOW CREATE DATABASE, with the kinds that each selects. */
-export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
+export const CATEGORY_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
   ...Object.values(KIND_PROPERTIES).flatMap(({ category }) =>
     category ? [[category, KINDS.filter(kind => KIND_PROPERTIES[kind].category === category)] as const] : [],
   ),
@@ -82,4 +82,4 @@ export const namespaceKey = ({ kind, name }: { kind: Kind; name: string }): stri
   `${isObjectKind(kind) ? 'object' : isPrincipalKind(kind) ? 'principal' : kind} ${foldCase(name)}`;
 
 /** A key that is the same for statements of one kind and name. */
-export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;
+export const kindAndNameKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;

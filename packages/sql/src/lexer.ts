@@ -5,7 +5,7 @@
  */
 
 /** For `sql`, the quote in a block comment `don't` is text. For `server` (QuestDB), it starts a string, and `--` starts a line comment. */
-export type CommentRules = 'sql' | 'server';
+export type LexerRules = 'sql' | 'server';
 
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
@@ -20,7 +20,7 @@ export interface Segment {
 export const WHITESPACE = ' \t\n\r';
 
 const NEXT_LINE_END = /[\n\r]/g;
-const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
+const BLOCK_EDGE: Record<LexerRules, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
 
 /** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
@@ -33,7 +33,7 @@ export class Lexer {
   #isInLineComment = false;
   #blockDepth = 0;
 
-  constructor(readonly rules: CommentRules = 'sql') {}
+  constructor(readonly rules: LexerRules = 'sql') {}
 
   /** The type of the unclosed segment at the end of the text read so far, if there is one. */
   get openType(): SegmentType | undefined {
@@ -153,7 +153,7 @@ export class StatementScanner {
   #openSegment: UnclosedSegment | undefined;
   #length = 0;
 
-  constructor(readonly rules: CommentRules) {
+  constructor(readonly rules: LexerRules) {
     this.#lexer = new Lexer(rules);
   }
 

@@ -54,7 +54,7 @@ export const isSameName = (a: string | undefined, b: string | undefined): boolea
 /** The names in a map or a set that are not folded, by their folded form. */
 type UnfoldedNames = Map<string, string>;
 
-function findStored(unfolded: UnfoldedNames | undefined, name: string): string {
+function findStoredName(unfolded: UnfoldedNames | undefined, name: string): string {
   const folded = foldCase(name);
   return unfolded?.get(folded) ?? folded;
 }
@@ -76,22 +76,22 @@ export class NameMap<Value> extends Map<string, Value> {
   }
 
   override get(name: string): Value | undefined {
-    return super.get(findStored(this.#unfolded, name));
+    return super.get(findStoredName(this.#unfolded, name));
   }
 
   override has(name: string): boolean {
-    return super.has(findStored(this.#unfolded, name));
+    return super.has(findStoredName(this.#unfolded, name));
   }
 
   override set(name: string, value: Value): this {
-    const stored = findStored(this.#unfolded, name);
+    const stored = findStoredName(this.#unfolded, name);
     if (super.has(stored)) return super.set(stored, value);
     this.#unfolded = addUnfolded(this.#unfolded, name);
     return super.set(name, value);
   }
 
   override delete(name: string): boolean {
-    return super.delete(findStored(this.#unfolded, name));
+    return super.delete(findStoredName(this.#unfolded, name));
   }
 }
 
@@ -105,7 +105,7 @@ export class NameSet extends Set<string> {
   }
 
   override has(name: string): boolean {
-    return super.has(findStored(this.#unfolded, name));
+    return super.has(findStoredName(this.#unfolded, name));
   }
 
   override add(name: string): this {
@@ -115,7 +115,7 @@ export class NameSet extends Set<string> {
   }
 
   override delete(name: string): boolean {
-    return super.delete(findStored(this.#unfolded, name));
+    return super.delete(findStoredName(this.#unfolded, name));
   }
 }
 

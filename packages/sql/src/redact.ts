@@ -5,11 +5,11 @@ import { TokenReader } from './token-reader.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
-const CREDENTIALS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
+const CREDENTIAL_WORDS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
 /** Words that may come between such a word and its secret. */
 const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
-const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
+const WORDS_INSTEAD_OF_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 
 /** If `isRest`, it is the complete rest of the statement, because nothing shows where in it the secret is. */
 type Secret = Pick<Token, 'text' | 'start'> & { isRest?: boolean };
@@ -19,8 +19,8 @@ export function redact(statement: string, mask = (secret: string) => '*'.repeat(
   let redacted = '';
   let end = 0;
   for (const { text, start, isRest } of locateSecrets(statement)) {
-    const stars = isRest ? mask(text) : text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
-    redacted += statement.slice(end, start) + stars;
+    const masked = isRest ? mask(text) : text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
+    redacted += statement.slice(end, start) + masked;
     end = start + text.length;
   }
   return redacted + statement.slice(end);
@@ -84,7 +84,7 @@ function skipPrincipal(words: TokenReader): boolean {
   words.accept('SERVICE');
   const isPrincipal = ['USER', 'ACCOUNT', 'GROUP'].some(word => words.accept(word));
   if (!isPrincipal && verb !== 'CREATE' && verb !== 'ALTER') return false;
-  if (!isPrincipal && (!words.word || CREDENTIALS.has(words.word))) return true;
+  if (!isPrincipal && (!words.word || CREDENTIAL_WORDS.has(words.word))) return true;
   if (!isPrincipal) words.next(); // `USER` misspelt
   for (const guard of ['IF NOT EXISTS', 'IF EXISTS']) words.accept(guard);
   if (isPrincipal || words.word) words.readName();
@@ -92,7 +92,7 @@ function skipPrincipal(words: TokenReader): boolean {
 }
 
 /** Words after the name of a principal that are no secrets. The words `identified` and `set` are those of other databases. */
-const HARMLESS = new Set('WITH CREATE DROP ENABLE DISABLE REFRESH TYPE REST IDENTIFIED BY SET ;'.split(' '));
+const HARMLESS_WORDS = new Set('WITH CREATE DROP ENABLE DISABLE REFRESH TYPE REST IDENTIFIED BY SET ;'.split(' '));
 
 /**
  * Finds the secrets after the name of a principal. Quoted text is secret, except owners and aliases. The words of the grammar are shown.
@@ -105,13 +105,13 @@ function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<S
     else if (words.accept('EXTERNAL ALIAS') || words.accept('TTL')) words.next();
     else if (words.accept('NO PASSWORD')) continue;
     else if (isQuoted(token)) yield words.next() as Token;
-    else if (CREDENTIALS.has(words.word)) {
+    else if (CREDENTIAL_WORDS.has(words.word)) {
       let last = words.next() as Token;
       while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next() as Token;
       const next = words.peek();
       if (!(next && (isQuoted(next) || words.word === 'WITH')))
         return yield* restOf(statement, next?.start ?? last.start + last.text.length);
-    } else if (HARMLESS.has(token.text.toUpperCase()) || isBeforeQuotes(words)) words.next();
+    } else if (HARMLESS_WORDS.has(token.text.toUpperCase()) || isBeforeQuotes(words)) words.next();
     else return yield* restOf(statement, token.start);
   }
 }
@@ -139,7 +139,7 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
   let end = 0;
   let isSecretNext = false;
   for (const token of significantTokens(statement)) {
-    isSecretNext &&= !NO_SECRET.has(keywordOf(token));
+    isSecretNext &&= !WORDS_INSTEAD_OF_SECRET.has(keywordOf(token));
     if (isSecretNext && CONNECTORS.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const previous = secrets.at(-1);
@@ -151,7 +151,7 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
       if (text) secrets.push({ text, start });
       end = start + text.length;
     }
-    isSecretNext = CREDENTIALS.has(keywordOf(token));
+    isSecretNext = CREDENTIAL_WORDS.has(keywordOf(token));
   }
   return secrets;
 }

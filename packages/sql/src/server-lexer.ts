@@ -86,20 +86,20 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
     if (word === '\n' || word === '\r') return token;
     const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
     if (lineEnd < 0) continue;
-    return startAt(token.start + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
+    return emptyTokenAt(token.start + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
   }
   return read;
 }
 
 /** The tokens from an index on, without white space and comments, by the rules of a server. */
 export function* serverTokens(text: string, from = 0, rules = NEWEST_COMMENT_RULES): Generator<Token> {
-  let token = scanSignificant(text, startAt(from), rules);
+  let token = scanSignificant(text, emptyTokenAt(from), rules);
   for (; token.text !== undefined; token = scanSignificant(text, token, rules))
     yield { type: typeOf(token.text), text: token.text, start: token.start };
 }
 
 /** A token that ends at an index: the next scan starts there. */
-export const startAt = (start: number): ServerToken => ({ start, end: start, reach: start });
+export const emptyTokenAt = (start: number): ServerToken => ({ start, end: start, reach: start });
 
 /** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */
 function typeOf(token: string): TokenType {

@@ -1,8 +1,8 @@
 import { CodedError, truncate } from '@sqlpipe/text';
 import { PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
-  type CommentRules,
   findSimpleEnd,
+  type LexerRules,
   NON_WHITESPACE,
   type SegmentType,
   StatementScanner,
@@ -203,7 +203,7 @@ export class Splitter {
   }
 
   /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
-  #moveComments(text: string, rules: CommentRules): string {
+  #moveComments(text: string, rules: LexerRules): string {
     if (!this.#held?.acceptsComments) return text;
     const { end, acceptsComments, endsInLineComment } = findTrailingComments(text, rules);
     const comments = text.slice(0, end);
@@ -331,7 +331,7 @@ const LINE_END = /[\n\r]/;
 /** Finds comments on the first line of the text. They belong to the previous statement, unless a statement follows on this line. */
 function findTrailingComments(
   text: string,
-  rules: CommentRules,
+  rules: LexerRules,
 ): Pick<HeldStatement, 'acceptsComments' | 'endsInLineComment'> & { readonly end: number } {
   const result = { end: 0, acceptsComments: false, endsInLineComment: false };
   for (const token of tokens(text, rules)) {

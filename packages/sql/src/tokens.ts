@@ -1,4 +1,4 @@
-import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
+import { Lexer, type LexerRules, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'punctuation';
@@ -29,7 +29,7 @@ const TOKEN_TYPES: Record<Exclude<SegmentType, 'code'>, TokenType> = {
 export const canHaveComments = (text: string): boolean => /--|\/\*/.test(text);
 
 /** All tokens of a text. Joined, they are the text. */
-export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
+export function* tokens(text: string, rules: LexerRules = 'sql'): Generator<Token> {
   let quoted: Segment | undefined; // the pending quoted text, which a doubled quote may continue
   for (const segment of new Lexer(rules).segments(text)) {
     const { type, start, end } = segment;
@@ -84,7 +84,7 @@ export const keywordOf = (token: Token | undefined): string =>
 const ASCII_WORD = /^[\w$@]+$/;
 
 /** A text without its quotes. SQL makes doubled quotes in it single; QuestDB keeps them (GenericLexer), and accepts no name with quotes. */
-export function unquote(text: string, rules: CommentRules = 'sql'): string {
+export function unquote(text: string, rules: LexerRules = 'sql'): string {
   const quote = text.charAt(0);
   if (text.length < 2 || !`'"\``.includes(quote) || !text.endsWith(quote)) return text;
   const inner = text.slice(1, -1);

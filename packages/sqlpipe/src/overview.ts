@@ -1,6 +1,6 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
 import { type ProcessLike, runProgram, SCRIPTS, UsageError } from '@sqlpipe/cli';
-import { suggestWord } from '@sqlpipe/text';
+import { formatSuggestion } from '@sqlpipe/text';
 import { OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
 const COMMANDS_WITH_HELP = [...PROGRAMS, ...OWN_PROGRAMS];
@@ -30,7 +30,7 @@ ${COMMANDS.map(({ command, summary }) => `  ${command.padEnd(12)}${summary}`).jo
       completions: () => listCommands(host.args.slice(1)),
       options: {},
       run: () => {
-        throw new UsageError(`unknown program: ${word}; there are ${NAMES.join(', ')}${suggestWord(word, NAMES)}`);
+        throw new UsageError(`unknown program: ${word}; there are ${NAMES.join(', ')}${formatSuggestion(word, NAMES)}`);
       },
     },
     { ...host, args: word && !word.startsWith('-') ? [word] : host.args },

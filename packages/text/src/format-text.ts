@@ -3,11 +3,11 @@
 /** Controls (C0, DEL, C1), line separators, bidirectional overrides, the BOM, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
-const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const ESCAPES: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Escapes control characters as `\n`, `\x1b`, `\u202e`: the result is one line that is safe to show. */
 export function escapeControls(text: string): string {
-  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escapeUnit(character).replace('\\u00', '\\x'));
+  return text.replace(UNPRINTABLE, character => ESCAPES[character] ?? escapeUnit(character).replace('\\u00', '\\x'));
 }
 
 /** Like `escapeControls`, but keeps line feeds and tabs. */

@@ -13,4 +13,4 @@ export {
   truncate,
 } from './format-text.js';
 export { maskSecrets } from './mask-secrets.js';
-export { suggestWord } from './suggest.js';
+export { formatSuggestion } from './suggest.js';

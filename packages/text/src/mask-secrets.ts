@@ -1,12 +1,12 @@
 /** Replaces secrets by stars: as they are, in base64, or misread as Latin-1; each even if escaped as in URLs, JSON or HTML, also twice. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const wanted = [...new Set(secrets.flatMap(encodings).map(toByteString))].filter(Boolean);
-  if (!wanted.length) return text;
+  const encoded = [...new Set(secrets.flatMap(encodings).map(toByteString))].filter(Boolean);
+  if (!encoded.length) return text;
   const masked = Buffer.from(text);
   const raw = { text: toByteString(text), starts: Array.from({ length: masked.length + 1 }, (_, i) => i) };
   const once = decodeEscapes(raw);
   for (const decoded of [raw, ...once, ...once.flatMap(decodeEscapes)])
-    for (const secret of wanted)
+    for (const secret of encoded)
       for (let at = decoded.text.indexOf(secret); at >= 0; at = decoded.text.indexOf(secret, at + 1))
         if (isStandalone(decoded.text, at, secret)) masked.fill('*', ...originalSpan(decoded, at, at + secret.length));
   return masked.toString();

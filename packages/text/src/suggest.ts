@@ -1,5 +1,5 @@
 /** Returns `; did you mean WORD?` for the most similar word, or '' if none is similar. */
-export function suggestWord(typed: string, words: readonly string[]): string {
+export function formatSuggestion(typed: string, words: readonly string[]): string {
   const close = words
     .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= Math.min(3, Math.floor(word.replace(/^-+/, '').length / 3)))

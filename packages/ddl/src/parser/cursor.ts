@@ -2,14 +2,14 @@
  * Tokens and clauses have a `start` and an `end`. A `position` is what a rejection reports: mostly the start of the last token, sometimes
  * how far the server has read.
  */
-import { type ObjectKind, type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
+import { emptyTokenAt, type ObjectKind, type ServerToken, scanSignificant } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
-  #last: ServerToken = startAt(0);
+  #last: ServerToken = emptyTokenAt(0);
   #word: string | undefined;
   #isUnread = false;
   /** The ends of the last two tokens that are neither blank nor comment. */
@@ -59,7 +59,7 @@ export class Cursor {
   }
 
   seek(position: number): void {
-    this.#last = startAt(position);
+    this.#last = emptyTokenAt(position);
     this.#ends = [position, position];
     this.#isUnread = false;
   }

@@ -1,4 +1,4 @@
-import { foldCase, scanSignificant, startAt } from '@sqlpipe/sql';
+import { emptyTokenAt, foldCase, scanSignificant } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
 import { parseInt64 } from '../parser/numbers.js';
@@ -67,7 +67,7 @@ function parsePredicate(cursor: Cursor): string {
 
 /** Whether a word starts the next clause. IN does so only before VOLUME: the IN of `x IN (1, 2)` belongs to the predicate. */
 const endsHere = (cursor: Cursor, word: string): boolean =>
-  word !== 'in' || isWord(scanSignificant(cursor.text, startAt(cursor.end)).text, 'volume');
+  word !== 'in' || isWord(scanSignificant(cursor.text, emptyTokenAt(cursor.end)).text, 'volume');
 
 function parseKeep(cursor: Cursor): string {
   const token = cursor.require("'latest', 'highest', 'lowest' or a row count");

@@ -24,7 +24,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import type { ChangeOfBase } from '@sqlpipe/schema';
+import type { ChangeOfBaseReason } from '@sqlpipe/schema';
 import { displayName, isStoredViewKind } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import { findColumnsRead, requireQueryReadAccess } from '../analyze/query-references.js';
@@ -226,7 +226,7 @@ function executeAlterTable(alters: readonly Alter[], { catalogue, setColumnOwner
 }
 
 /** The server's reason why a change of columns makes stored views invalid; undefined if the views stay valid. */
-function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBase | undefined {
+function findChangeOfBase(pairs: readonly ColumnPair[]): ChangeOfBaseReason | undefined {
   if (pairs.some(({ current }) => !current)) return 'drop column operation';
   if (pairs.some(isRenamedOrGone)) return 'rename column operation';
   return pairs.some(isChanged) ? 'change column type operation' : undefined;
@@ -267,7 +267,7 @@ function recordRowEffects(command: RowCommand, { catalogue, assumesRows, directE
 }
 
 /** `operation` is the server's reason why materialized views over the table become invalid; undefined if they stay valid. */
-type EffectOnRows = readonly [type: 'rewritten' | 'lost', phrase: string, operation?: ChangeOfBase];
+type EffectOnRows = readonly [type: 'rewritten' | 'lost', phrase: string, operation?: ChangeOfBaseReason];
 
 const PARTITIONS_LOST: EffectOnRows = ['lost', 'loses some rows of', 'drop partition operation'];
 const PARTITIONS_REWRITTEN: EffectOnRows = ['rewritten', 'rewrites partitions of'];

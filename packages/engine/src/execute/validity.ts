@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { catchRejection, missingError, RejectionError } from '@sqlpipe/ddl/parser';
-import type { ChangeOfBase } from '@sqlpipe/schema';
+import type { ChangeOfBaseReason } from '@sqlpipe/schema';
 import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import { findViewTimestamp, requireWalBase } from '../analyze/analyze-materialized-view.js';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
@@ -114,7 +114,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 export function invalidateMaterializedViews(
   catalogue: MutableCatalogue,
   base: string,
-  reason: ChangeOfBase,
+  reason: ChangeOfBaseReason,
   { includeEmpty = false, isEarly = false, seen = new NameSet() } = {},
 ): void {
   for (const view of listViewsWithBase(catalogue, base)) {
@@ -149,7 +149,7 @@ export function findViewsThatNeedWal(
   return views.flatMap(view => [[view, reason], ...findViewsThatNeedWal(catalogue, view.name, INVALID_BASE_REASON)]);
 }
 
-export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: ChangeOfBase): void {
+export function invalidateStoredViews(catalogue: MutableCatalogue, base: string, reason: ChangeOfBaseReason): void {
   invalidateMaterializedViews(catalogue, base, reason);
   invalidateLiveViews(catalogue, base, () => reason);
 }

@@ -8,7 +8,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
-import { CATEGORIES, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
+import { CATEGORY_KINDS, type Kind, type LocatedName, type ObjectKind } from '@sqlpipe/sql';
 
 /** An object that SHOW CREATE names. */
 export type ShownObject = LocatedName & { readonly kind: ObjectKind };
@@ -117,7 +117,7 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { hasFeat
 }
 
 function parseCategories(cursor: Cursor, { hasFeature }: Traits): Set<Kind> {
-  const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || hasFeature('live views')));
+  const categories = new Map([...CATEGORY_KINDS].filter(([name]) => name !== 'LIVE_VIEWS' || hasFeature('live views')));
   const all = new Set(categories.get('ALL'));
   const includes = cursor.accept('include');
   if (!includes && !cursor.accept('exclude')) return all;
@@ -125,7 +125,7 @@ function parseCategories(cursor: Cursor, { hasFeature }: Traits): Set<Kind> {
   return includes ? named : new Set([...all].filter(kind => !named.has(kind)));
 }
 
-function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<Kind> {
+function parseCategoryList(cursor: Cursor, categories: typeof CATEGORY_KINDS): Set<Kind> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(') throw cursor.errorAt(token, "'ALL' or '(' expected");

@@ -1,7 +1,7 @@
 /*! Reads the user's file of named instances. The file contains no secrets. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { escapeControls, suggestWord } from '@sqlpipe/text';
+import { escapeControls, formatSuggestion } from '@sqlpipe/text';
 import { configError, InstanceError } from '../instance-error.js';
 import { type Address, fetchIsSameAddress, formatAddress, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
@@ -14,7 +14,7 @@ export async function formatUnknownName(operand: string, env: ResolveContext['en
   if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(suggestWord(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(formatSuggestion(operand, names))}`;
 }
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */

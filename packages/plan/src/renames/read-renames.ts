@@ -13,7 +13,7 @@ import {
   tokens,
   unquote,
 } from '@sqlpipe/sql';
-import { suggestWord } from '@sqlpipe/text';
+import { formatSuggestion } from '@sqlpipe/text';
 import { findRebuildTables } from '../auxiliary/rebuild-names.js';
 import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/losses.js';
 import { Renames } from './renames.js';
@@ -114,7 +114,10 @@ export class RenameReader {
       const columnPaths = tables.flatMap(({ name: object, columns }) =>
         columns.map(({ name: column }) => formatPath({ object, column })),
       );
-      throw renameError(rename, `B has no '${from}'${suggestWord(from, columnPaths) || this.#suggestObject(from)}`);
+      throw renameError(
+        rename,
+        `B has no '${from}'${formatSuggestion(from, columnPaths) || this.#suggestObject(from)}`,
+      );
     }
     const table = this.renames.objects.get(oldTable) ?? oldTable;
     const wanted = this.#findTable(this.a, table);
@@ -124,7 +127,7 @@ export class RenameReader {
     if (!wanted && this.ignore.ignoresObject({ ...former, name: table }))
       throw renameError(rename, formatIgnoredObject(table));
     if (!wanted || name === undefined)
-      throw renameError(rename, `A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`);
+      throw renameError(rename, `A has no column '${newColumn}' in '${table}'${formatSuggestion(newColumn, names)}`);
     if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
     if (findColumn(wanted, source.name)) throw renameError(rename, `A has a column '${oldColumn}' too`);
     rejectSharedName(rename, source.name, name, this.renames.columnRenamesOf(table));
@@ -180,7 +183,7 @@ export class RenameReader {
     }
     if (old === undefined) {
       const names = former.columns.map(({ name }) => name);
-      return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
+      return this.#warn(entry, text, `B has no column '${from[0]}'${formatSuggestion(from[0] ?? '', names)}`);
     }
     const namesake = findColumn(former, column);
     if (namesake === undefined && findColumn(wanted, old.name))
@@ -234,12 +237,12 @@ export class RenameReader {
     const { name } = object;
     if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
     const names = this.a.entries.filter(({ kind }) => isObjectKind(kind)).map(entry => entry.name);
-    return `A has no '${name}'${suggestWord(name, names)}`;
+    return `A has no '${name}'${formatSuggestion(name, names)}`;
   }
 
   #suggestObject(name: string): string {
     const names = this.engineOfB.catalogue.list().map(object => object.name);
-    return suggestWord(name, names);
+    return formatSuggestion(name, names);
   }
 }
 

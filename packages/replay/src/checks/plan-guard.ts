@@ -2,7 +2,7 @@
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { type Assertion, findPlannedObjects, parseAssertion } from '@sqlpipe/plan/text';
-import { displayName, identify, isObjectKind, type KindAndName, kindKey, NameMap, NameSet } from '@sqlpipe/sql';
+import { displayName, identify, isObjectKind, type KindAndName, kindAndNameKey, NameMap, NameSet } from '@sqlpipe/sql';
 import { LostGrants } from './lost-grants.js';
 
 const findNames = (statements: readonly string[]): NameSet =>
@@ -45,7 +45,7 @@ export class PlanGuard {
     const names = findNames([...planStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
-      return isRead && isObjectKind(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
+      return isRead && isObjectKind(kind) && !guard.#known.has(kindAndNameKey({ kind, name })) ? [{ kind, name }] : [];
     });
     // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
     await guard.#fetch(others, ids, () => {});
@@ -87,12 +87,14 @@ export class PlanGuard {
     const changed = findPlannedObjects([statement]);
     try {
       const ids = await this.#fetchIds(changed);
-      const replaced = changed.filter(object => isReplaced(this.#known.get(kindKey(object)), ids.get(object.name)));
+      const replaced = changed.filter(object =>
+        isReplaced(this.#known.get(kindAndNameKey(object)), ids.get(object.name)),
+      );
       await this.#fetch(changed, ids);
       return replaced.map(formatReplaced);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      for (const object of changed) this.#known.delete(kindKey(object));
+      for (const object of changed) this.#known.delete(kindAndNameKey(object));
       return [];
     }
   }
@@ -109,14 +111,14 @@ export class PlanGuard {
       const statement = statements[i];
       // Without a statement, the id is that of an object of another kind, which has the same name.
       const id = statement === undefined ? undefined : ids.get(object.name);
-      this.#known.set(kindKey(object), { ...object, statement, id });
+      this.#known.set(kindAndNameKey(object), { ...object, statement, id });
     }
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
   #findObjects(statement: string): GuardedObject[] {
     const creates = isObjectKind(identify(statement).kind);
-    const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
+    const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindAndNameKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
     const names = findNames(queries);
     const sources = [...this.#known.values()].filter(({ name }) => names.has(name));

@@ -10,7 +10,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, InstanceError } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
-import { identify, isPrincipalKind, isRightKind, type KindAndName, kindKey, NameSet } from '@sqlpipe/sql';
+import { identify, isPrincipalKind, isRightKind, type KindAndName, kindAndNameKey, NameSet } from '@sqlpipe/sql';
 
 interface KnownRights {
   readonly rights: RightSet;
@@ -42,7 +42,7 @@ export class ExistingAcl {
 
   /** The statement of a user, a group or a service account. Undefined if the target has or shows none of this name. */
   async fetchPrincipal(identity: KindAndName): Promise<string | undefined> {
-    return (await this.#fetchPrincipals())?.get(kindKey(identity));
+    return (await this.#fetchPrincipals())?.get(kindAndNameKey(identity));
   }
 
   /** Compares the rights in a statement with the target's. Undefined if either are unknown. `exists`: whether the target has them all. */
@@ -64,7 +64,7 @@ export class ExistingAcl {
   /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */
   async recordSent(entry: Entry): Promise<void> {
     const { kind, statement } = entry;
-    if (isPrincipalKind(kind)) (await this.#principals)?.set(kindKey(entry), statement);
+    if (isPrincipalKind(kind)) (await this.#principals)?.set(kindAndNameKey(entry), statement);
     else if (kind === 'other') this.invalidate();
     else if (isRightKind(kind)) {
       const known = await this.#rights;
@@ -98,7 +98,7 @@ export class ExistingAcl {
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
     this.#principals ??= this.#query('principals', async () => {
       const statements = await this.source.fetchPrincipals();
-      return new Map(statements.map(statement => [kindKey(identify(statement)), statement]));
+      return new Map(statements.map(statement => [kindAndNameKey(identify(statement)), statement]));
     });
     return this.#principals;
   }

@@ -14,7 +14,7 @@ import {
   MAX_PER_REQUEST,
   SymbolCapacities,
 } from '@sqlpipe/instance';
-import { identify, isObjectKind, isPrincipalKind, isSameName, type KindAndName, kindKey } from '@sqlpipe/sql';
+import { identify, isObjectKind, isPrincipalKind, isSameName, type KindAndName, kindAndNameKey } from '@sqlpipe/sql';
 import { createAclSource, ExistingAcl } from './existing-acl.js';
 
 /** Whether every target can show the definition of this object. Not every target shows its access control. */
@@ -81,12 +81,12 @@ export class FetchedObjects implements ExistingObjects {
 
   async #findPrefetched(identity: KindAndName): Promise<string | undefined> {
     await this.#prefetching;
-    const key = kindKey(identity);
+    const key = kindAndNameKey(identity);
     return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
   }
 
   invalidate(identity: KindAndName): void {
-    if (identity.kind !== 'other') return void this.#sent.add(kindKey(identity));
+    if (identity.kind !== 'other') return void this.#sent.add(kindAndNameKey(identity));
     // The statement may have changed any object. A fetch that is running stores what it finds in the former map.
     this.#prefetched = new Map();
     this.#keys = undefined;
@@ -116,13 +116,13 @@ export class FetchedObjects implements ExistingObjects {
     const found = new Map<string, string>();
     this.#prefetched = found;
     try {
-      this.#keys ??= fetchAllObjects(this.#client).then(all => new Set(all.map(kindKey)));
+      this.#keys ??= fetchAllObjects(this.#client).then(all => new Set(all.map(kindAndNameKey)));
       const keys = await this.#keys;
-      const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
+      const existing = upcoming.filter(identity => keys.has(kindAndNameKey(identity)));
       const statements = await fetchStatements(this.#client, existing);
       for (const [i, identity] of existing.entries()) {
         const statement = statements[i];
-        if (statement !== undefined) found.set(kindKey(identity), statement);
+        if (statement !== undefined) found.set(kindAndNameKey(identity), statement);
       }
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
