@@ -37,7 +37,7 @@ export class Acl {
   }
 
   snapshot(): AclChange[] {
-    const principals = this.principals().sort(byName);
+    const principals = this.principals().sort(compareNames);
     return [...principals.map(put => ({ put })), ...[...this.#rights].map(grant => ({ grant }))];
   }
 
@@ -59,7 +59,7 @@ export class Acl {
   list(kind: PrincipalKind): Principal[] {
     return this.principals()
       .filter(principal => principal.kind === kind)
-      .sort(byName);
+      .sort(compareNames);
   }
 
   put(principal: Principal): void {
@@ -86,7 +86,7 @@ export class Acl {
   }
 
   /** Unlike `grant`, keeps narrower rights. Ignores the membership of an unknown user. */
-  load(right: Right): void {
+  loadRight(right: Right): void {
     if (right.kind !== 'membership' || this.find(right.user)) this.#rights.add(right);
   }
 
@@ -118,10 +118,10 @@ export class Acl {
   }
 
   #holds(name: string, isHolder: (entity: string) => boolean): boolean {
-    return isSameName(name, this.admin) || this.namesWithGroups(name).some(isHolder);
+    return isSameName(name, this.admin) || this.principalAndGroups(name).some(isHolder);
   }
 
-  namesWithGroups(name: string): string[] {
+  principalAndGroups(name: string): string[] {
     return [name, ...this.#rights.groupsOf(name)];
   }
 
@@ -133,7 +133,7 @@ export class Acl {
   }
 }
 
-const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
+const compareNames = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
 
 /** Prints CREATE USER, GROUP and SERVICE ACCOUNT without credentials, as documented: the output of an enterprise server is not public. */
 export const printPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
@@ -158,20 +158,20 @@ export function printPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
 }
 
 function printGrants(grants: readonly Grant[]): string[] {
-  const columns = new Map<string, Grant[]>();
+  const grantsById = new Map<string, Grant[]>();
   for (const grant of grants) {
     const { entity, table = '', permission, hasGrantOption, column } = grant;
     const id = JSON.stringify([entity, table, permission, hasGrantOption, column === undefined]);
-    addToList(columns, id, grant);
+    addToList(grantsById, id, grant);
   }
-  const permissions = new Map<string, string[]>();
-  for (const group of columns.values()) {
+  const namesByTail = new Map<string, string[]>();
+  for (const group of grantsById.values()) {
     const [first] = group;
     if (!first) continue;
     const scoped = group.flatMap(({ column }) => column ?? []);
     const tail = `${printScope(first.table, scoped)} TO ${quoteAclName(first.entity)}${first.hasGrantOption ? ' WITH GRANT OPTION' : ''};`;
-    addToList(permissions, tail, first.permission);
+    addToList(namesByTail, tail, first.permission);
   }
-  const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
+  const statements = [...namesByTail].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
   return sortByScope(statements, statement => statement);
 }

@@ -9,9 +9,9 @@ import type { TransactionLog } from './transaction-log.js';
 export type ColumnNaming = 'by expression' | 'by function';
 
 /** The catalogue, for those who only read it. */
-export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile' | 'setBypassed'>;
+export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile' | 'setWalBypass'>;
 
-const byId = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
+const compareIds = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
 
 export class MutableCatalogue {
   readonly #objects = new NameMap<CatalogueObject>();
@@ -22,7 +22,7 @@ export class MutableCatalogue {
   /** The volumes that the server has, because an object is or was in one. It may have others. */
   readonly #volumes = new Set<string>();
 
-  readonly #bypassed = new Set<number | undefined>();
+  readonly #walBypassingIds = new Set<number | undefined>();
 
   /** For each name, the views that refer to it. The named object need not exist. */
   readonly #dependents = new NameMap<NameSet>();
@@ -32,7 +32,7 @@ export class MutableCatalogue {
 
   /** @param compile derives the columns of a loaded view from its query */
   constructor(
-    readonly naming: ColumnNaming = 'by expression',
+    readonly columnNaming: ColumnNaming = 'by expression',
     private readonly log: TransactionLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
@@ -66,15 +66,15 @@ export class MutableCatalogue {
   }
 
   /** The ids of the WAL tables that bypass WAL after a restart, see `findEffectsOfRestart`. */
-  get bypassed(): ReadonlySet<number | undefined> {
-    return this.#bypassed;
+  get walBypassingIds(): ReadonlySet<number | undefined> {
+    return this.#walBypassingIds;
   }
 
-  setBypassed(id: number | undefined, isBypassed: boolean): void {
-    if (this.#bypassed.has(id) === isBypassed) return;
-    if (isBypassed) this.#bypassed.add(id);
-    else this.#bypassed.delete(id);
-    this.log.recordUndo(() => this.setBypassed(id, !isBypassed));
+  setWalBypass(id: number | undefined, isBypassed: boolean): void {
+    if (this.#walBypassingIds.has(id) === isBypassed) return;
+    if (isBypassed) this.#walBypassingIds.add(id);
+    else this.#walBypassingIds.delete(id);
+    this.log.recordUndo(() => this.setWalBypass(id, !isBypassed));
   }
 
   put(object: CatalogueObject): void {
@@ -175,11 +175,11 @@ export class MutableCatalogue {
   materializedReadersOf(name: string): CatalogueObject[] {
     return this.readersOf([name])
       .filter(({ kind }) => kind === 'materialized view')
-      .sort(byId);
+      .sort(compareIds);
   }
 
   listWithSystemTables(): CatalogueObject[] {
-    return [...this.#objects.values()].sort(byId);
+    return [...this.#objects.values()].sort(compareIds);
   }
 
   /** All objects but QuestDB's own tables. */

@@ -115,7 +115,7 @@ export class Engine {
       else if (isPrincipalKind(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
-    for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);
+    for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.loadRight(right);
     for (const view of this.catalogue.list())
       if (view.kind === 'materialized view' && view.base === '')
         this.#catalogue.put({ ...view, base: this.catalogue.sources(view.references.slice(0, 1))[0] ?? '' });

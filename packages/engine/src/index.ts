@@ -20,11 +20,11 @@ export type { Principal, SecretFactory, StoredToken } from './principal.js';
 export {
   type ComputedView,
   type Conversion,
-  type Copy,
   type ExternalFacts,
   findCopyLosses,
   type RetentionEnforcement,
   type StoredRows,
+  type TableCopy,
   type UnendedRows,
 } from './rows/ledger.js';
 export { RowAccount } from './rows/row-account.js';

@@ -14,7 +14,7 @@ export function showAcl(list: AclList, entity: string | undefined, session: Sess
 
 /** USER DETAILS is not required for the caller, its groups and the service accounts that it may assume. */
 function requireDetailsAccess({ acl, caller, authorize }: Session, entity: string): void {
-  const ownNames = acl.namesWithGroups(caller);
+  const ownNames = acl.principalAndGroups(caller);
   if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;
   authorize('USER DETAILS');
 }
@@ -66,7 +66,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
 };
 
 const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
-  acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
+  acl.principalAndGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
 function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): ResultSet {
   const principal = acl.requireEntity(name, 0);

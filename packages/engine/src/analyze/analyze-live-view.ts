@@ -1,5 +1,5 @@
 /*!
- * Rejects queries that a live view cannot have. `checkLiveViewParserRules` makes the checks of QuestDB's parser. Then
+ * Rejects queries that a live view cannot have. `scanLiveView` makes the checks of QuestDB's parser. Then
  * `analyzeLiveView` makes those of its compiler. The rules and the messages are those of QuestDB 10, from its source and tests. No server
  * was asked.
  */
@@ -31,7 +31,7 @@ type Base = (Table | MaterializedView) & { timestamp: string };
 type ScannedQuery = ReturnType<typeof scanQuery>;
 
 /** Makes the checks of QuestDB's parser. @returns the parts of the query, for `analyzeLiveView` @throws RejectionError */
-export function checkLiveViewParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
+export function scanLiveView(body: Body, catalogue: Catalogue): ScannedQuery {
   const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;

@@ -138,7 +138,7 @@ class BaseCheck {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? chooseAlias(expression, resolver, taken, this.catalogue.naming);
+      const name = alias ?? chooseAlias(expression, resolver, taken, this.catalogue.columnNaming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined)

@@ -160,7 +160,7 @@ class Analysis {
         const type = inferType(expression, names);
         if (alias !== undefined && takenByExpressions.has(alias))
           throw new DuplicateColumnError(alias, findAliasPosition(this.query, item));
-        const name = alias ?? chooseAlias(expression, names, takenByExpressions, this.catalogue.naming);
+        const name = alias ?? chooseAlias(expression, names, takenByExpressions, this.catalogue.columnNaming);
         takenByExpressions.add(name);
         columns = [{ name, type }];
         expressionFields.push({ name, type });
@@ -179,7 +179,7 @@ class Analysis {
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? chooseAlias(expression, names, new TakenNames(), this.catalogue.naming),
+      name: alias ?? chooseAlias(expression, names, new TakenNames(), this.catalogue.columnNaming),
       type: inferType(expression, names),
     });
     const results = aggregations.map(({ expression, alias }) => toField(expression, alias));

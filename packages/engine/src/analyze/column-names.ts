@@ -14,9 +14,9 @@ export const nameOfItem = (item: SelectItem): string | undefined =>
   item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 
 export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
-  const isText = naming === 'by expression';
-  const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
-  return taken.findUnused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
+  const usesExpression = naming === 'by expression';
+  const base = usesExpression ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
+  return taken.findUnused(base, n => (usesExpression ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
 function printExpressionAlias(expression: Expression, names: NameResolver): string {

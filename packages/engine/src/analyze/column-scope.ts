@@ -37,7 +37,7 @@ export class ColumnScope {
   withAliases(aliases: readonly Field[]): NameResolver {
     return {
       query: this.query,
-      typeOfColumn: (parts, expression) => this.#column(parts, expression, aliases),
+      typeOfColumn: (parts, expression) => this.#typeOfColumn(parts, expression, aliases),
       findVariable: name => this.queryScope.findVariable(name),
     };
   }
@@ -46,11 +46,11 @@ export class ColumnScope {
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(({ relation }) => relation.fields);
     if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
-      this.#column(name.parts, name, []);
+      this.#typeOfColumn(name.parts, name, []);
   }
 
   /** A column hides an alias of the same name. If several sources have the column, it is ambiguous, unless an alias has its name. */
-  #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
+  #typeOfColumn(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(({ alias }) => qualifier === undefined || isSameName(alias, qualifier));

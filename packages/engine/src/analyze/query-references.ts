@@ -9,12 +9,12 @@ import { hasAggregate } from './functions.js';
 import { QueryScope, type Source, type TableRef } from './query-scope.js';
 
 export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
-  ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
+  ...new Set(listReadObjects(query, catalogue).map(({ object }) => object.name)),
 ];
 
 /** Requires the right to read what a query reads. @throws DenialError */
 export function requireQueryReadAccess(session: Session, query: ParsedQuery): void {
-  for (const { object, columns } of listReads(query, session.catalogue)) {
+  for (const { object, columns } of listReadObjects(query, session.catalogue)) {
     requirePartialReadAccess(session, object.name);
     // The right to read one column includes the timestamp. Single columns of a plain view cannot be granted.
     const columnsToCheck = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
@@ -23,10 +23,10 @@ export function requireQueryReadAccess(session: Session, query: ParsedQuery): vo
 }
 
 export const findColumnsRead = (query: ParsedQuery, catalogue: Catalogue, name: string): string[] =>
-  listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
+  listReadObjects(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
 /** A column name without a table counts for every table that has such a column. A query of WITH that is not used reads nothing. */
-function listReads(query: ParsedQuery, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+function listReadObjects(query: ParsedQuery, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
   const visited = new WeakSet<TreeNode>();

@@ -43,8 +43,8 @@ export class QueryScope {
   private constructor(
     readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
-    private readonly own: LocalNames,
-    private readonly visible: number,
+    private readonly ownNames: LocalNames,
+    private readonly visibleQueryCount: number,
     private readonly outer: QueryScope | undefined,
     private readonly lookups: { left: number },
   ) {}
@@ -75,12 +75,12 @@ export class QueryScope {
   }
 
   private findDeclared(name: string): Expression | undefined {
-    return this.own.variables.get(name) ?? this.outer?.findDeclared(name);
+    return this.ownNames.variables.get(name) ?? this.outer?.findDeclared(name);
   }
 
   private findCommonTable(name: string): SubquerySource | undefined {
-    const found = this.own.queries.get(name);
-    return found && found.index < this.visible ? found : this.outer?.findCommonTable(name);
+    const found = this.ownNames.queries.get(name);
+    return found && found.index < this.visibleQueryCount ? found : this.outer?.findCommonTable(name);
   }
 
   sourcesOf(select: SelectStatement): Source[] {

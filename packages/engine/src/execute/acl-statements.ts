@@ -24,9 +24,9 @@ import { type StatementHandler, type StatementHandlers, statementHandlers } from
 
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', forPrincipals(handleCreate)],
-  ['drop', forPrincipals(handleDrop)],
-  ['alter', forPrincipals(handleAlter)],
+  ['create', createHandler(createPrincipal)],
+  ['drop', createHandler(dropPrincipal)],
+  ['alter', createHandler(alterPrincipal)],
   ...['add', 'remove', 'grant', 'revoke'].map(verb => [verb, changeRights] as const),
   ['assume', rejectAssume],
   ['exit', rejectAssume],
@@ -36,7 +36,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
  * Makes the handler of a verb. DROP USER goes to the given handler, but DROP TABLE to the handler that both editions have.
  * CREATE TABLE never gets here, because `parseStatement` does not make CREATE of an object a command.
  */
-function forPrincipals(
+function createHandler(
   handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
   return (cursor, session, verb) => {
@@ -50,7 +50,7 @@ function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-function handleCreate(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
+function createPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
@@ -97,7 +97,7 @@ function parsePassword(cursor: Cursor): string | undefined {
 }
 
 /** The administrator becomes the owner of the principal's objects. Otherwise, a later principal of the same name would own them. */
-function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
+function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): void {
   const { acl, catalogue, directEffects } = session;
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
@@ -110,7 +110,7 @@ function handleDrop(cursor: Cursor, session: MutableSession, kind: PrincipalKind
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function handleAlter(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ResultSet | undefined {
+function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ResultSet | undefined {
   const { acl, caller } = session;
   const located = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') return void changeAlias(cursor, session, located);

@@ -55,11 +55,11 @@ const forVerbs = (handler: StatementHandler, ...verbs: string[]) => verbs.map(ve
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...forVerbs(() => {}, 'set', 'begin', 'commit', 'rollback'),
-  ...forVerbs(handleCommand, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
-  ...forVerbs(handleDataStatement, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
+  ...forVerbs(parseAndExecute, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
+  ...forVerbs(executeRowStatement, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
-function handleCommand(cursor: Cursor, session: MutableSession, verb: string): void {
+function parseAndExecute(cursor: Cursor, session: MutableSession, verb: string): void {
   let query: Body | undefined;
   let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
@@ -86,13 +86,13 @@ function handleCommand(cursor: Cursor, session: MutableSession, verb: string): v
   executeCommand(command, session, query);
 }
 
-function handleDataStatement(cursor: Cursor, session: MutableSession, verb: string): void {
+function executeRowStatement(cursor: Cursor, session: MutableSession, verb: string): void {
   if (!session.assumesRows)
     throw new RejectionError(
       cursor.start,
       `this server keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
     );
-  if (verb === 'insert' || verb === 'update') return handleCommand(cursor, session, verb);
+  if (verb === 'insert' || verb === 'update') return parseAndExecute(cursor, session, verb);
   if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
   throw new OpaqueError(`the result of ${verb.toUpperCase()} depends on rows or files of the server`);
 }
@@ -162,7 +162,7 @@ function executeCommand(command: Command, session: MutableSession, query: Body |
       if (table && !table.isSuspended) catalogue.put({ ...table, isSuspended: true });
       return;
     case 'set type':
-      if (table) catalogue.setBypassed(table.id, !command.wal && table.wal);
+      if (table) catalogue.setWalBypass(table.id, !command.wal && table.wal);
       return;
     case 'rebase wal':
       resumeWal(object, 'loses the transactions', session);
@@ -304,7 +304,7 @@ function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
  * ends deduplication, and makes the materialized views over the table invalid (observed on 9.3.4).
  */
 export function findEffectsOfRestart(catalogue: Catalogue): Effect[] {
-  return [...catalogue.bypassed].flatMap(id => {
+  return [...catalogue.walBypassingIds].flatMap(id => {
     const table = catalogue.findById(id);
     if (table?.kind !== 'table') return [];
     const hasKeys = table.columns.some(({ dedup }) => dedup);

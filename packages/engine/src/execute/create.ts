@@ -36,7 +36,7 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/parser';
 import { isSameName, kindKeywords, type LocatedName, NameSet } from '@sqlpipe/sql';
-import { analyzeLiveView, checkLiveViewParserRules } from '../analyze/analyze-live-view.js';
+import { analyzeLiveView, scanLiveView } from '../analyze/analyze-live-view.js';
 import { analyzeMaterializedView, findTimestampClause } from '../analyze/analyze-materialized-view.js';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
 import type { Relation } from '../analyze/column-scope.js';
@@ -66,7 +66,7 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
  * @returns false if the object exists and the statement has IF NOT EXISTS, so nothing is created
  * @throws OpaqueError if it is not known whether a server has the volume
  */
-function checkCreatable(
+function mustCreate(
   session: MutableSession,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'nameStart' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -100,7 +100,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.hasFeature) };
   const likeObject = like && catalogue.compileAndFind(like.name);
   if (like && !likeObject) throw missingError(like.start, like.name);
-  if (!checkCreatable(session, statement)) return;
+  if (!mustCreate(session, statement)) return;
   if (like) requirePartialReadAccess(session, like.name);
   const table = likeObject
     ? toTableLike(definition, likeObject)
@@ -224,7 +224,7 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   const { nameStart, body, orReplace, ifNotExists, definition } = statement;
   const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
   if (!replaces) {
-    if (checkCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, nameStart);
+    if (mustCreate(session, { ...statement, kind: 'view' })) putView(session, statement, nameStart);
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
@@ -289,7 +289,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { nameStart, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
-  if (!checkCreatable(session, statement)) return;
+  if (!mustCreate(session, statement)) return;
   rejectInvalidTimeZone(refresh.timeZone, nameStart);
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
@@ -333,8 +333,8 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { catalogue } = session;
   const { nameStart, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  const scannedQuery = checkLiveViewParserRules(body, catalogue);
-  if (!checkCreatable(session, statement)) return;
+  const scannedQuery = scanLiveView(body, catalogue);
+  if (!mustCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, scannedQuery, catalogue);
   requireQueryReadAccess(session, parseBody(body));
   const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };

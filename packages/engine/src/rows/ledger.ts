@@ -50,7 +50,7 @@ export interface ComputedView {
 export type UnendedRows = 'none' | 'unknown' | Pick<HistoryRows, 'count' | 'first' | 'last'>;
 
 /** Table `to` has all rows of table `from`. A column may have another name in the copy. */
-export interface Copy {
+export interface TableCopy {
   readonly from: string;
   readonly to: string;
   readonly columns: readonly { readonly from: string; readonly to: string }[];
@@ -104,7 +104,7 @@ interface RecordedCopy {
 
 interface CopyState {
   readonly table: Table;
-  readonly columns: Copy['columns'];
+  readonly columns: TableCopy['columns'];
 }
 
 type Id = number | undefined;
@@ -126,9 +126,9 @@ export class Ledger {
   /** Users, groups and service accounts have no id: their losses are under `undefined`. */
   readonly losses = new ListsById<AccountedLoss>();
   /** The indexes of the statements that created, changed or removed an object. */
-  readonly changes = new ListsById<number>();
+  readonly changingStatements = new ListsById<number>();
   /** The indexes of the statements that invalidated a view. */
-  readonly invalidations = new ListsById<number>();
+  readonly invalidatingStatements = new ListsById<number>();
   /** The types that can hold all values of a column, as an assertion has shown. After a write, that may no longer hold. */
   readonly losslessTypes = new ListsById<string>();
   /** The last copy of the rows of a table, by the id of the table. */
@@ -170,9 +170,9 @@ export class Ledger {
 
   /** Records which objects a statement has created, changed, removed or invalidated. */
   addChanges({ effects, transitions }: Execution, index: number): void {
-    for (const { before, after } of transitions) addToList(this.changes, (before ?? after)?.id, index);
+    for (const { before, after } of transitions) addToList(this.changingStatements, (before ?? after)?.id, index);
     for (const { type, object } of effects)
-      if (type === 'invalidated') addToList(this.invalidations, this.catalogue.find(object)?.id, index);
+      if (type === 'invalidated') addToList(this.invalidatingStatements, this.catalogue.find(object)?.id, index);
   }
 
   /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes of this loss. */
@@ -192,7 +192,7 @@ export class Ledger {
     return [effect];
   }
 
-  addCopy(original: CatalogueObject, { to, columns }: Copy, lossesBefore: readonly AccountedLoss[]): void {
+  addCopy(original: CatalogueObject, { to, columns }: TableCopy, lossesBefore: readonly AccountedLoss[]): void {
     const table = this.catalogue.find(to);
     if (table?.kind === 'table') this.#copies.set(original.id, { lossesBefore, states: [{ table, columns }] });
   }
@@ -228,7 +228,7 @@ export class Ledger {
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
   removingStatementOf(object: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(object.id) ? [] : this.changes.of(object.id).slice(-1);
+    return this.catalogue.findById(object.id) ? [] : this.changingStatements.of(object.id).slice(-1);
   }
 
   /**
@@ -236,7 +236,7 @@ export class Ledger {
    * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidations.of(object.id), this.removingStatementOf(object)];
+    const causes = [this.invalidatingStatements.of(object.id), this.removingStatementOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }
@@ -248,7 +248,7 @@ export class Ledger {
 export function findCopyLosses(
   original: TableDefinition,
   copyTable: TableDefinition,
-  columns: Copy['columns'],
+  columns: TableCopy['columns'],
   isKept: (column: Column, to: string) => boolean = () => false,
 ): Effect[] {
   const findInCopy = ({ name }: Column): Column | undefined =>

@@ -8,10 +8,10 @@ import {
   type AccountedLoss,
   type ComputedView,
   type Conversion,
-  type Copy,
   type ExternalFacts,
   Ledger,
   type RetentionEnforcement,
+  type TableCopy,
 } from './ledger.js';
 import { type Recomputation, ViewHistories } from './view-history.js';
 
@@ -68,12 +68,12 @@ export class RowAccount {
   }
 
   get recomputedViews(): NameMap<Recomputation> {
-    return this.#views.recomputed();
+    return this.#views.recomputations();
   }
 
   /** The indexes of the statements that have made a view invalid. */
   invalidatingStatementsOf(view: string): readonly number[] {
-    return this.#ledger.invalidations.of(this.#engine.find(view)?.id);
+    return this.#ledger.invalidatingStatements.of(this.#engine.find(view)?.id);
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
@@ -84,10 +84,10 @@ export class RowAccount {
   }
 
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
-  recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
+  recordAssertion({ copy, conversion }: { readonly copy?: TableCopy; readonly conversion?: Conversion }): void {
     const original = copy && this.#engine.find(copy.from);
     const loaded = this.#ledger.loadedById.get(original?.id);
-    if (copy && loaded) this.#ledger.addCopy(loaded, copy, this.#judge(loaded));
+    if (copy && loaded) this.#ledger.addCopy(loaded, copy, this.#lossesOf(loaded));
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
@@ -100,7 +100,7 @@ export class RowAccount {
     const { effects, transitions } = execution;
     const index = this.#statementCount++;
     this.#ledger.addChanges(execution, index);
-    this.#applyWrites(statement, execution);
+    this.#recordWrites(statement, execution);
     const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(
@@ -118,7 +118,7 @@ export class RowAccount {
   }
 
   /** Notes what a statement writes. The UPDATE of `printFill` gives each row a value. Any other write may make assertions untrue. */
-  #applyWrites(statement: string, { effects, transitions }: Execution): void {
+  #recordWrites(statement: string, { effects, transitions }: Execution): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
@@ -144,11 +144,11 @@ export class RowAccount {
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const loaded = [...this.#ledger.loaded.values()];
-    return [...this.#ledger.losses.of(undefined), ...loaded.flatMap(object => this.#judge(object))];
+    return [...this.#ledger.losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
-  #judge(object: CatalogueObject): AccountedLoss[] {
+  #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
     const causes = this.#ledger.removingStatementOf(object);
     const copy = this.#ledger.findCopy(object);
@@ -158,7 +158,7 @@ export class RowAccount {
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.lossKind === 'keys' || isExpiryLoss(effect));
-      if (isOfLaterRows) return { effect, causes: this.#ledger.changes.of(copy.table.id) };
+      if (isOfLaterRows) return { effect, causes: this.#ledger.changingStatements.of(copy.table.id) };
       return current ? [] : { effect, causes };
     });
     if (current)
@@ -166,7 +166,7 @@ export class RowAccount {
     if (copy) return [...copy.lossesBefore, ...copyLosses];
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
-      return this.#views.judgeView(object, successor);
+      return this.#views.lossesOfView(object, successor);
     return [{ effect: objectLoss(object), causes }];
   }
 
@@ -177,7 +177,7 @@ export class RowAccount {
       const losses = this.#ledger.losses.of(column.id);
       return currentColumn || losses.some(({ effect }) => effect.lossKind === 'drop')
         ? losses
-        : [{ effect: columnLoss(current, column), causes: this.#ledger.changes.of(former.id) }];
+        : [{ effect: columnLoss(current, column), causes: this.#ledger.changingStatements.of(former.id) }];
     });
   }
 

@@ -76,7 +76,7 @@ export class ViewHistories {
   /** The last drop or computation of each former view. */
   readonly #recomputations = new Map<MaterializedView, TrackedRecomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
-  readonly #unrefreshed = new Set<number | undefined>();
+  readonly #unrefreshedIds = new Set<number | undefined>();
 
   constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
@@ -95,8 +95,8 @@ export class ViewHistories {
       .filter(({ id }) => !this.ledger.catalogue.findById(id));
     const isRefresh = execution.effects.some(isFullRefresh);
     for (const view of this.#findRefreshedOrCreated(execution))
-      if (isRefresh && !this.#readsEmptyView(view)) this.#unrefreshed.delete(view.id);
-      else this.#unrefreshed.add(view.id);
+      if (isRefresh && !this.#readsEmptyView(view)) this.#unrefreshedIds.delete(view.id);
+      else this.#unrefreshedIds.add(view.id);
     return [
       ...dropped.flatMap(former => this.#dropOrCompute(former, undefined, index)),
       ...this.findComputed(execution).flatMap(({ former, current }) => this.#dropOrCompute(former, current, index)),
@@ -130,7 +130,7 @@ export class ViewHistories {
 
   /** Whether an empty view stays empty: it is deferred, or a view that it reads stays empty. The server fills all other views. */
   #isLeftEmpty(view: MaterializedView): boolean {
-    return this.#unrefreshed.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
+    return this.#unrefreshedIds.has(view.id) && (view.refresh.deferred || this.#readsEmptyView(view));
   }
 
   #readsEmptyView(view: MaterializedView): boolean {
@@ -142,7 +142,7 @@ export class ViewHistories {
   /** The server may not have filled a recreated view yet. If a statement removes rows of a source, the view may miss these rows. */
   addMissedRows({ object, lossKind }: Effect, index: number): void {
     const { catalogue } = this.ledger;
-    for (const id of REMOVING_LOSSES.has(lossKind) ? this.#unrefreshed : []) {
+    for (const id of REMOVING_LOSSES.has(lossKind) ? this.#unrefreshedIds : []) {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred) continue;
       if (this.ledger.formerOf(view)?.kind !== 'materialized view') continue;
@@ -158,7 +158,7 @@ export class ViewHistories {
     const recomputation = computedView ? this.#recompute(former, computedView, causes) : NOT_RECOMPUTED;
     this.#recomputations.set(former, recomputation);
     if (this.ledger.facts.findStoredRows(former.name) === 'none') return [];
-    const consequence = this.#judgeHistory(former, computedView, recomputation);
+    const consequence = this.#findConsequence(former, computedView, recomputation);
     if (consequence === undefined) return [];
     const effect = computedView
       ? recomputeLoss(computedView, consequence.text)
@@ -188,7 +188,7 @@ export class ViewHistories {
     };
   }
 
-  #judgeHistory(
+  #findConsequence(
     former: MaterializedView,
     computedView: MaterializedView | undefined,
     { queryAfterPlan, unreadSources, isRejected, redefinition }: TrackedRecomputation,
@@ -204,7 +204,7 @@ export class ViewHistories {
     const readSources = this.#sourcesOf(former).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#findSourceLoss(former, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
-    // After all statements, `judgeView` judges the sources that a redefined view no longer reads.
+    // After all statements, `lossesOfView` has the losses of the sources that a redefined view no longer reads.
     const [unread] = redefinition ? [] : unreadSources;
     if (unread)
       return toConsequence(
@@ -284,7 +284,7 @@ export class ViewHistories {
    * All losses of a view after the last statement. Some losses show only at the end. For example, a source that the successor does not
    * read may lose rows after the CREATE of the successor.
    */
-  judgeView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
+  lossesOfView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { ledger } = this;
     const losses = [former, successor].flatMap(({ id }) => ledger.losses.of(id));
     const isRecorded = ({ lossKind }: Effect) => losses.some(({ effect }) => effect.lossKind === lossKind);
@@ -296,7 +296,7 @@ export class ViewHistories {
       const causes = [...redefinition.causes, ...sourceLoss.causes];
       losses.push({ effect: recomputeLoss(redefinition.successor, sourceLoss.text), causes });
     }
-    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changes.of(successor.id) });
+    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changingStatements.of(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {
       const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
       losses.push({ effect, causes: ledger.removingStatementOf(former) });
@@ -305,7 +305,7 @@ export class ViewHistories {
   }
 
   /** The views that were computed again or recreated, by their name in the loaded schema. */
-  recomputed(): NameMap<Recomputation> {
+  recomputations(): NameMap<Recomputation> {
     const { catalogue } = this.ledger;
     const existing = [...this.#recomputations].filter(
       ([former]) => (catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind,

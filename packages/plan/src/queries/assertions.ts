@@ -11,7 +11,7 @@
  * assertion has `printFor`, and the caller must check that `printFor` prints the text for the target's view (`fetchFitsTarget`).
  */
 import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from '@sqlpipe/ddl';
-import type { ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
+import type { ColumnHead, Conversion, LossKind, TableCopy } from '@sqlpipe/engine';
 import { quoteLiteral, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
@@ -67,7 +67,7 @@ export interface Assertion {
   /** The loss if the assertion is false; set only for `none_expire`. If the user allows the loss, the planner makes no such assertion. */
   readonly lossKind?: LossKind;
   /** The copy that exists if the assertion is true. Its `columns` are empty if the text does not show them. */
-  readonly copy?: Copy;
+  readonly copy?: TableCopy;
   readonly conversion?: Conversion;
 }
 

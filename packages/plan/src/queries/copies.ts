@@ -1,12 +1,12 @@
 import { doubleQuote } from '@sqlpipe/ddl';
-import type { Copy } from '@sqlpipe/engine';
+import type { TableCopy } from '@sqlpipe/engine';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { chooseAliasPrefix } from '../statements.js';
 
 /** SQL for the text of an array. QuestDB 9.3.4 cannot group rows by an array. */
 export const printArrayText = (column: string): string => `${doubleQuote(column)} ::VARCHAR`;
 
-export interface CopyWithCasts extends Copy {
+export interface CopyWithCasts extends TableCopy {
   /** `cast` is SQL that converts a value of `from` to the type of `to`. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }

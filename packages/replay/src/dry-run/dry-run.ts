@@ -140,7 +140,7 @@ export class DryRun {
     const listed = account && acl.find(account.name);
     if (!account?.rights?.length || listed) return listed?.name;
     acl.put({ kind: 'user', name: account.name, tokens: [] });
-    for (const right of account.rights) acl.load(right);
+    for (const right of account.rights) acl.loadRight(right);
     return account.name;
   }
 
