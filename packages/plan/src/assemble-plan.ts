@@ -1,5 +1,5 @@
 /*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
-import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
+import { type Column, parseRights, printRight, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss, isFullRefresh } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, identify, isStoredViewKind, type KindAndName, NameMap } from '@sqlpipe/sql';
@@ -22,7 +22,7 @@ import {
 } from './queries/assertions.js';
 import { createRenameOffers, type TakeOffer } from './rename-offers.js';
 import { printTableRename } from './statements.js';
-import { formatRemarks } from './text/print-plan.js';
+import { formatRemarks, GIVES_BACK } from './text/print-plan.js';
 import { findExpiredArguments, findRunnableView, isRedefined, withFormerName } from './views/view-queries.js';
 
 export interface PlannedStatement {
@@ -189,7 +189,8 @@ function toPlannedStatement(
 ): PlannedStatement {
   const { engine: engineAfterPlan, context } = draft;
   const { engineOfB, renames } = context;
-  const purpose = assertion?.purpose ?? formatMark(statement, change.identity, context);
+  const purpose =
+    assertion?.purpose ?? formatMark(statement, change.identity, context) ?? formatKeptGrant(statement, context);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const comments: string[] = [];
   const lost: string[] = [];
@@ -234,6 +235,13 @@ function formatMark(statement: string, { name }: KindAndName, schemas: Schemas):
   return identify(statement).kind === 'table'
     ? `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`
     : `removes the mark: '${view}' is filled`;
+}
+
+function formatKeptGrant(statement: string, { keptGrants }: PlanContext): string | undefined {
+  const kept = (parseRights(statement) ?? []).flatMap(
+    right => ('table' in right && keptGrants.get(right.table ?? '')) || [],
+  );
+  return kept.some(each => printRight(each) === statement) ? GIVES_BACK : undefined;
 }
 
 /** CREATE MATERIALIZED VIEW fills the view, unless it has DEFERRED. Any other statement without effects changes metadata only. */

@@ -14,6 +14,7 @@ export {
   computeFingerprint,
   findPlannedObjects,
   findVerbsToAllow,
+  GIVES_BACK,
   type PlanHead,
   parsePlanHead,
   printPlan,

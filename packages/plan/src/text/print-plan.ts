@@ -99,6 +99,9 @@ const STATE = new RegExp(
   'm',
 );
 
+/** The comment of a GRANT that gives back what an earlier statement removes. It shows sqlapply which rights a plan relies on. */
+export const GIVES_BACK = 'gives back a right that a statement above removes';
+
 interface Remarks {
   readonly version: string | undefined;
   /** A line for each table, see `formatWork`. */

@@ -1,12 +1,21 @@
 /*!
  * A server removes the grants on an object that a plan drops or renames. The plan gives back those that were known when it was made.
- * Somebody may have granted more since.
+ * Somebody may have granted or revoked some since.
  */
-import { type Grant, parseCommand, parseRights, printRight, type Right } from '@sqlpipe/ddl';
+import { type Grant, parseCommand, parseRights, printRevocation, printRight, type Right } from '@sqlpipe/ddl';
 import { type Client, fetchGrants } from '@sqlpipe/instance';
-import { parsePlanHead, parseRebuildName } from '@sqlpipe/plan/text';
+import { GIVES_BACK, parsePlanHead, parseRebuildName } from '@sqlpipe/plan/text';
 import { RightSet } from '@sqlpipe/schema';
-import { addToList, identify, isObjectKind, NameMap, NameSet, significantTokens, unquote } from '@sqlpipe/sql';
+import {
+  addToList,
+  identify,
+  isObjectKind,
+  isSameName,
+  NameMap,
+  NameSet,
+  significantTokens,
+  unquote,
+} from '@sqlpipe/sql';
 
 const parseAll = (statements: readonly string[]): Right[] => statements.flatMap(each => parseRights(each) ?? []);
 
@@ -33,11 +42,11 @@ export class LostGrants {
   }
 
   /**
-   * Fetches the grants that a statement of the plan removes from an object that the plan replaces. Nothing is lost with an object that the
-   * plan itself has created.
-   * @returns a sentence for each grant; none if the target does not show its grants
+   * Fetches the grants on an object that a statement of the plan replaces, and compares them with what the plan gives to the new one.
+   * Nothing is lost with an object that the plan itself has created.
+   * @returns a sentence for each difference; none if the target does not show its grants
    */
-  async fetchLost(index: number): Promise<string[]> {
+  async fetchConflicts(index: number): Promise<string[]> {
     const command = parseCommand(this.planStatements[index] ?? '');
     if (command?.action !== 'rename' && !(command?.action === 'drop' && isObjectKind(command.kind))) return [];
     const { name } = command;
@@ -46,7 +55,19 @@ export class LostGrants {
     const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
     if (isRenamed) successors.push(command.to);
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
-    const existing = new RightSet(parseAll((await fetchGrants(this.client)).grants));
+    const { grants, hiddenGrants } = await fetchGrants(this.client);
+    if (hiddenGrants !== undefined) return [];
+    const existing = new RightSet(parseAll(grants));
+    const kept = parseAll(this.planStatements.slice(index).filter(each => each.startsWith(`-- ${GIVES_BACK}\n`)));
+    const revoked = kept.flatMap(right => {
+      if (right.kind !== 'grant' || !successors.some(each => isSameName(each, right.table))) return [];
+      const former = { ...right, table: name };
+      const isHeld =
+        right.column === undefined ? existing.includes(former) : existing.allowsPart({ ...former, column: undefined });
+      return isHeld
+        ? []
+        : `somebody else has revoked ${printRevocation(former).slice('REVOKE '.length, -1)}, and the plan would give it back`;
+    });
     const removed = existing.grantsOn(name);
     for (const grant of removed) existing.delete(grant);
     const remaining = new RightSet([...existing, ...parseAll(this.planStatements.slice(index))]);
@@ -55,8 +76,7 @@ export class LostGrants {
       remaining[right.column === undefined ? 'includes' : 'allowsPart']({ ...right, table, column: undefined });
     const isGone = ({ column }: Grant) =>
       column !== undefined && !isRenamed && ![column, '*'].some(each => this.#words.has(each));
-    return removed
-      .filter(grant => !isGone(grant) && !successors.some(table => isGiven(grant, table)))
-      .map(grant => `nothing in the plan gives back ${printRight(grant).replace(/;$/, '')}`);
+    const lost = removed.filter(grant => !isGone(grant) && !successors.some(table => isGiven(grant, table)));
+    return [...revoked, ...lost.map(grant => `nothing in the plan gives back ${printRight(grant).slice(0, -1)}`)];
   }
 }

@@ -68,7 +68,7 @@ export class PlanGuard {
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
-    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchLost(this.#executed);
+    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(this.#executed);
   }
 
   /** Finds the assertions of the plan that must still be true before a statement is sent. */

@@ -1,0 +1,88 @@
+/*! The rights on what a plan replaces, if somebody grants or revokes some after the plan was made. */
+import type { ExecutionContext } from 'ava';
+import { inProcess } from '../support/in-process.js';
+import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
+import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import type { Server } from '../support/server.js';
+import { serveHere } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) timestamp(ts) PARTITION BY DAY';
+const viewOf = (aggregate: string, name = 'm') =>
+  `CREATE MATERIALIZED VIEW ${name} WITH BASE trades AS (SELECT ts, ${aggregate}(price) p FROM trades SAMPLE BY 1h) PARTITION BY DAY`;
+
+async function startWithView(t: ExecutionContext) {
+  const server = await serveHere(t, { edition: 'enterprise' });
+  await setUp(server, TABLE, viewOf('max'), 'CREATE USER zoe');
+  return { server, run: await inProcess(t, { ...loginAs(), DST: server.url }) };
+}
+
+const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
+  ((await executeAs(server, admin, `SHOW PERMISSIONS ${name}`)).dataset ?? []).map(row => row.slice(0, 4).join(' '));
+
+test('a plan does not stop for a right that it has no reason to give back', async t => {
+  const { server, run } = await startWithView(t);
+  await setUp(server, 'CREATE USER ann', 'GRANT SELECT ON m TO ann', 'GRANT SELECT ON m(p) TO zoe');
+  const after = viewOf('max').replace(') p', ') top');
+  await run(`cat > a.sql <<'END'\n${TABLE};\n${after};\nCREATE USER zoe;\nEND`);
+  const options = '--include SCHEMA,USERS --allow-loss drop-user:ann';
+  await run.ok(`sqldiff --alter ${options} -o plan.sql a.sql $DST; sqlapply -q --allow-plan $DST plan.sql`);
+  t.false((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT')));
+});
+
+/** What a plan replaces, where it leads, its options, and the statement before which somebody grants a right; if none, before the plan. */
+const REPLACED: readonly (readonly [what: string, after: string[], options: string, moment?: RegExp])[] = [
+  ['recreated view m', [TABLE, viewOf('min')], ''],
+  ['recreated view m, while the plan runs', [TABLE, viewOf('min')], '', / AS nothing_is_lost /],
+  ['renamed view m', [TABLE, viewOf('max', 'n')], '--renamed m=n'],
+  ['renamed table trades', [TABLE.replace('trades', 'deals')], '--renamed trades=deals'],
+  ['rebuilt table trades', [TABLE.replace('DAY', 'HOUR')], '--rebuild trades'],
+  ['rebuilt table trades, while the plan runs', [TABLE.replace('DAY', 'HOUR')], '--rebuild trades', /^INSERT/m],
+];
+
+for (const [what, after, options, moment] of REPLACED)
+  test(`a plan stops before it loses a right that somebody grants meanwhile: on the ${what}`, async t => {
+    const server = await serveHere(t, { edition: 'enterprise' });
+    const object = what.includes('view') ? 'm' : 'trades';
+    const replaced = object === 'm' ? [TABLE, viewOf('max')] : [TABLE];
+    await setUp(server, ...replaced, 'CREATE USER zoe', `GRANT INSERT ON ${object} TO zoe`);
+    const give = () => setUp(server, `GRANT SELECT ON ${object} TO zoe`);
+    const { url } = await recordingProxy(t, server, async (query): Promise<Instead | undefined> => {
+      if (moment?.test(query)) await give();
+      return /^INSERT/m.test(query) ? [200, { dml: 'OK' }] : undefined; // sqlserve has no rows
+    });
+    const run = await inProcess(t, { ...loginAs(), DST: url, AFTER: `${after.join(';\n')};` });
+    const plan = `sqldiff --alter --ignore-extra --include SCHEMA ${options} -o plan.sql after.sql $DST`;
+    await run.ok(`echo "$AFTER" > after.sql; ${plan}`);
+    if (!moment) await give();
+    const { stderr } = await run.exits(1, 'sqlapply -q --allow-plan $DST plan.sql');
+    t.regex(stderr, /: nothing in the plan gives back GRANT SELECT ON (?:m|trades) TO zoe\n/);
+    const held = async () => (await permissionsOf(server, 'zoe')).filter(row => /^(?:SELECT|INSERT)/.test(row));
+    t.is((await held()).length, 2);
+    await run.ok(`${plan}; sqlapply -q --allow-plan $DST plan.sql`);
+    t.is((await held()).length, 2);
+  });
+
+test('a plan stops before it gives back a right that somebody has revoked meanwhile', async t => {
+  const { server, run } = await startWithView(t);
+  await setUp(server, 'GRANT SELECT ON m TO zoe', 'GRANT SELECT ON trades TO zoe');
+  await run(
+    `cat > a.sql <<'END'\n${TABLE.replace('trades', 'deals')};\n${viewOf('min').replaceAll('trades', 'deals')};\nEND`,
+  );
+  const plan = 'sqldiff --alter --include SCHEMA --renamed trades=deals -o plan.sql a.sql $DST';
+  for (const [object, revoked] of [
+    ['m', 'SELECT ON m'],
+    ['trades', 'SELECT ON trades'],
+  ]) {
+    await run.ok(plan);
+    await setUp(server, `REVOKE ${revoked} FROM zoe`);
+    const { stderr } = await run.exits(1, 'sqlapply -q --allow-plan $DST plan.sql');
+    t.regex(stderr, new RegExp(`: somebody else has revoked ${revoked} FROM zoe, and the plan would give it back\\n`));
+    t.regex((await run('sqldump $DST')).stdout, new RegExp(`(?:TABLE|VIEW) '${object}'`));
+  }
+  await run.ok(`${plan}; sqlapply -q --allow-plan $DST plan.sql`);
+  t.deepEqual(
+    (await permissionsOf(server, 'zoe')).filter(row => row.startsWith('SELECT')),
+    [],
+  );
+});
