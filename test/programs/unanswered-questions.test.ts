@@ -1,4 +1,4 @@
-/*! Questions about queries and rows that an instance does not answer while a plan is made. */
+/*! Questions that an instance does not answer: about queries and rows while a plan is made, and about what was applied. */
 import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
@@ -78,4 +78,43 @@ test('a plan does without the sizes of tables if they do not come in time', asyn
   const { stderr } = await run('sqldiff --timeout 2 --alter wanted.sql $DB > plan.sql');
   t.regex(stderr, /: no answer within 2 s/);
   t.regex((await run('cat plan.sql')).stdout, /^CREATE MATERIALIZED VIEW/m);
+});
+
+/** Makes a plan and applies it. @param last the statement after which the instance is gone */
+async function applyUntilGone(t: Scope, wanted: readonly string[], last: RegExp) {
+  let isGone = false;
+  const instead = (query: string): Instead | undefined => {
+    if (isGone) return 'closed';
+    isGone = last.test(query);
+    return undefined;
+  };
+  const run = await runBehindProxy(t, instead, wanted);
+  await run.ok('sqldiff --alter wanted.sql $DB > plan');
+  return run.exits(69, 'sqlapply --allow-plan --no-verify $DB plan');
+}
+
+test('a plan after which nobody can say whether a view is invalid does not end with status 0', async t => {
+  const { stderr } = await applyUntilGone(t, [TABLE, viewOf('x'), storedOf('x'), 'CREATE TABLE u (x INT)'], /TABLE u/);
+  t.regex(
+    stderr,
+    /: whether the plan has left objects invalid or suspended is unknown: \S+: the connection was closed/,
+  );
+  t.regex(stderr, /: 1 of 1 applied/);
+});
+
+test('a plan stops if the instance is gone before a new view over a stored view is filled', async t => {
+  const above = 'CREATE MATERIALIZED VIEW m2 AS (SELECT ts, max(n) n FROM m SAMPLE BY 1d)';
+  const { stderr } = await applyUntilGone(t, [TABLE, viewOf('x'), storedOf('x'), above], /CREATE MATERIALIZED VIEW m2/);
+  t.regex(
+    stderr,
+    /statement \d \(materialized view 'm2'\): whether it was applied is unknown: \S+: the connection was/,
+  );
+});
+
+test('a run that skips objects warns if nobody can say whether these work', async t => {
+  const run = await runBehindProxy(t, query => (/wal_tables\(\) WHERE suspended/.test(query) ? 'closed' : undefined), [
+    TABLE,
+  ]);
+  const { stderr } = await run.ok('sqlapply $DB wanted.sql');
+  t.regex(stderr, /: whether the skipped objects are invalid or suspended is unknown: \S+: the connection was closed/);
 });

@@ -28,6 +28,7 @@ export interface Replay {
   /**
    * A line for each object that has become invalid or suspended since the run began. Only for a plan without `staleOk`.
    * @param wasApplied whether the plan was applied completely. Then only problems that last are listed.
+   * @throws InstanceError
    */
   fetchProblemLines(wasApplied: boolean): Promise<string[]>;
 }
@@ -163,7 +164,11 @@ async function* endIfDifferent(outcomes: AsyncIterable<Outcome>, options: Replay
 }
 
 /** After the last outcome, warns of each skipped object that the target reports as invalid or suspended, unless that is ignored. */
-async function* warnOfProblems(outcomes: AsyncIterable<Outcome>, client: Client, { ignore, warn }: ReplayOptions) {
+async function* warnOfProblems(
+  outcomes: AsyncIterable<Outcome>,
+  client: Client,
+  { ignore, signal, warn }: ReplayOptions,
+) {
   const skipped: StatementIdentity[] = [];
   for await (const outcome of outcomes) {
     const { result, identity, statement } = outcome;
@@ -172,24 +177,28 @@ async function* warnOfProblems(outcomes: AsyncIterable<Outcome>, client: Client,
     yield outcome;
   }
   if (skipped.length === 0) return;
-  const health = await fetchHealthIfShown(client);
+  const health = await tryQuery(
+    () => fetchHealth(client),
+    ({ message }) => {
+      if (!signal.aborted) warn(`whether the skipped objects are invalid or suspended is unknown: ${message}`);
+      return true;
+    },
+  );
   for (const identity of skipped)
-    for (const { state, reason } of problemsOf(identity, health))
+    for (const { state, reason } of problemsOf(identity, health ?? {}))
       if (!ignore.ignoresProperty(identity, state))
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
 async function fetchProblemLines(client: Client, former: Health): Promise<string[]> {
-  const after = await fetchHealthIfShown(client);
+  const after = await fetchHealth(client);
   const isNew = (state: 'invalid' | 'suspended', name: string) => !former[state]?.has(name);
   const hasNew = (['invalid', 'suspended'] as const).some(state =>
     [...(after[state]?.keys() ?? [])].some(name => isNew(state, name)),
   );
-  const objects = hasNew ? ((await tryQuery(() => fetchAllObjects(client))) ?? []) : [];
+  const objects = hasNew ? await fetchAllObjects(client) : [];
   return objects
     .flatMap(object => problemsOf(object, after))
     .filter(({ identity, state }) => isNew(state, identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
-
-const fetchHealthIfShown = async (client: Client): Promise<Health> => (await tryQuery(() => fetchHealth(client))) ?? {};

@@ -5,6 +5,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { findAffectedObjects } from '@sqlpipe/ddl';
 import { findLocation, writeOutput } from '@sqlpipe/files';
+import { InstanceError } from '@sqlpipe/instance';
 import { formatOmission } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
@@ -75,6 +76,12 @@ async function* reportOutcomes(
   const signal = io.catchSignals();
   const logins = new LoginCheck(config);
   const summarize = hasDataOnStdout(options) ? io.summary : io.info;
+  const reportUnknown = (error: unknown): string[] => {
+    if (!(error instanceof InstanceError)) throw error;
+    io.error(`whether the plan has left objects invalid or suspended is unknown: ${error.message}`);
+    summary.failure = error;
+    return [];
+  };
   let [hasEnded, isPipeClosed] = [false, false];
   try {
     for await (const outcome of outcomes) {
@@ -106,7 +113,7 @@ async function* reportOutcomes(
     const hasOutcomes = hasEnded || summary.total > 0;
     // Also after a plan that was applied: somebody may have created a view meanwhile, which the plan has then made invalid.
     const wasApplied = hasEnded && summary.isComplete;
-    const problems = canAsk && !options.dryRun ? await fetchProblemLines(wasApplied) : [];
+    const problems = canAsk && !options.dryRun ? await fetchProblemLines(wasApplied).catch(reportUnknown) : [];
     for (const line of problems) io.warn(`${label}: ${line}`);
     if (problems.length > 0) summary.recordOmissionOrHarm();
     const isSuccess = hasEnded && summary.isComplete && !signal.aborted;

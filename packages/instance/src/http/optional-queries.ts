@@ -75,7 +75,7 @@ export const queryIfAccepted = (client: Client, query: string): Promise<unknown[
 /** The result of queries; undefined if one fails with an expected error. Any other error is thrown. */
 export async function tryQuery<T>(
   query: () => Promise<T>,
-  isExpected: (error: InstanceError) => boolean = () => true,
+  isExpected: (error: InstanceError) => boolean,
 ): Promise<T | undefined> {
   try {
     return await query();

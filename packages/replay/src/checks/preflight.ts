@@ -94,8 +94,10 @@ export function createPreflightCheck(
   const allowedVerbs = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
+  // An outage is reported when a statement is sent.
+  const tryToFetch = <T>(fetch: () => Promise<T>) => tryQuery(fetch, () => true);
   const fetchVersionOnce = () => {
-    version ??= tryQuery(() => fetchVersion(client));
+    version ??= tryToFetch(() => fetchVersion(client));
     return version;
   };
   return async statement => {
@@ -120,7 +122,7 @@ export function createPreflightCheck(
     if (statement.length <= SAFE_LENGTH) return undefined;
     const buffer = client.requiredBuffer(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
-    parameters ??= tryQuery(() => fetchParameters(client));
+    parameters ??= tryToFetch(() => fetchParameters(client));
     const limit = Number((await parameters)?.get('http.request.header.buffer.size'));
     if (!limit || buffer <= limit) return undefined;
     return {

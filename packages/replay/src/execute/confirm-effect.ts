@@ -77,12 +77,19 @@ export async function fetchWasAltered(pending: PendingEffect, context: Confirmat
   return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
-/** Waits for the effect of an accepted statement. If the target cannot be asked about it, the outcome is unknown, not failed. */
+/** Waits for the effect of an accepted statement. */
 export const confirmEffect = (pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> =>
-  waitForEffect(pending, context).catch(error => {
-    if (!(error instanceof InstanceError)) throw error;
-    return { result: 'unknown', error: error.message, failure: error };
-  });
+  waitForEffect(pending, context).catch(toUnknown);
+
+/** Waits for the rows of a materialized view that a plan has created. */
+export const confirmFirstFill = (name: string, context: ConfirmationContext): Promise<StatementResult> =>
+  waitForFirstFillOrRefresh(name, context).catch(toUnknown);
+
+/** If the target cannot be asked about an accepted statement, the outcome is unknown, not failed. */
+function toUnknown(error: unknown): StatementResult {
+  if (!(error instanceof InstanceError)) throw error;
+  return { result: 'unknown', error: error.message, failure: error };
+}
 
 async function waitForEffect(pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> {
   const { command, expected } = pending;
@@ -197,7 +204,7 @@ async function waitForRefreshOrRepeat(
  * After a plan has created a view over a materialized view, waits until the server has filled the new view, or until the server has been
  * idle for a while. An earlier REFRESH of the lower view may still invalidate the new view. Then the new view is refreshed.
  */
-export async function waitForFirstFillOrRefresh(name: string, context: ConfirmationContext): Promise<StatementResult> {
+async function waitForFirstFillOrRefresh(name: string, context: ConfirmationContext): Promise<StatementResult> {
   const { client, pollLimits } = context;
   let activeAt = performance.now();
   const watch = async () => {
@@ -206,8 +213,8 @@ export async function waitForFirstFillOrRefresh(name: string, context: Confirmat
     const isOver = state?.finished !== '' || isInvalidation(state); // it is over too if there is no such view
     return isOver || performance.now() - activeAt > IDLE_PERIOD ? { state } : undefined;
   };
-  const hasStoredBase = await tryQuery(() => fetchHasStoredBase(client, name));
-  const { state } = (hasStoredBase ? await tryQuery(() => poll(pollLimits, watch)) : undefined) ?? {};
+  const hasStoredBase = await fetchHasStoredBase(client, name);
+  const { state } = (hasStoredBase ? await poll(pollLimits, watch) : undefined) ?? {};
   if (!state || !isInvalidation(state)) return APPLIED;
   const reply = await client.execute(printFullRefresh(name));
   return reply.ok

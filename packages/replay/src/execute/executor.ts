@@ -23,9 +23,9 @@ import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { IgnoredStatements } from '../target/ignored-statements.js';
 import {
   confirmEffect,
+  confirmFirstFill,
   fetchWasAltered,
   prepareConfirmation,
-  waitForFirstFillOrRefresh,
   waitForSources,
 } from './confirm-effect.js';
 
@@ -149,8 +149,9 @@ async function send(entry: Entry, match: MatchResult | undefined, context: State
   const pending = kind === 'other' && !isSimulated ? await prepareConfirmation(statement, context) : undefined;
   existing.invalidate(entry);
   const reply = await client.execute(statement).catch(async (error): Promise<Reply> => {
-    // If the reply to an ALTER is lost, the object may show that the ALTER was executed.
-    if (pending && isLostReply(error) && (await tryQuery(() => fetchWasAltered(pending, context)))) return { ok: true };
+    // If the reply to an ALTER is lost, the object may show that the ALTER was executed. If it cannot be asked, that is still unknown.
+    const fetchEffect = async () => pending && isLostReply(error) && fetchWasAltered(pending, context);
+    if (await tryQuery(fetchEffect, () => true)) return { ok: true };
     throw error;
   });
   existing.invalidate(entry);
@@ -158,7 +159,7 @@ async function send(entry: Entry, match: MatchResult | undefined, context: State
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
-  if (isPlanned && !isSimulated && startsToFill(entry)) return waitForFirstFillOrRefresh(entry.name, context);
+  if (isPlanned && !isSimulated && startsToFill(entry)) return confirmFirstFill(entry.name, context);
   return match?.result === 'differs' ? { result: 'applied', replaced: match } : { result: 'applied' };
 }
 
