@@ -118,3 +118,15 @@ test('a run that skips objects warns if nobody can say whether these work', asyn
   const { stderr } = await run.ok('sqlapply $DB wanted.sql');
   t.regex(stderr, /: whether the skipped objects are invalid or suspended is unknown: \S+: the connection was closed/);
 });
+
+test('an instance that does not say whether it has access control is not taken for one without', async t => {
+  const run = await runBehindProxy(t, query => (query === 'SHOW USERS' ? 'closed' : undefined));
+  for (const command of [...PLANS, 'sqlpipe check $DB'])
+    t.regex((await run.exits(69, command)).stderr, /: the connection was closed before a reply arrived/);
+});
+
+test('sqlpipe check does not take an outage for health', async t => {
+  const run = await runBehindProxy(t, query => (/invalidation_reason|suspended/.test(query) ? 'closed' : undefined));
+  const { stderr } = await run.exits(69, 'sqlpipe check $DB');
+  t.regex(stderr, /: the connection was closed before a reply arrived/);
+});

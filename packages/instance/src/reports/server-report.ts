@@ -1,7 +1,7 @@
 import { type Defaults, SERVER_DEFAULTS } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect, withClient } from '../http/client.js';
-import { BestEffortClient, queryIfAccepted } from '../http/optional-queries.js';
+import { queryIfAccepted, tryIfAccepted } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchInvalidViews, fetchSuspended } from './health.js';
 
@@ -11,14 +11,13 @@ import { fetchInvalidViews, fetchSuspended } from './health.js';
  */
 export async function fetchServerReport(config: ConnectionConfig) {
   const client = connect(config);
-  const bestEffort = new BestEffortClient(config);
-  const query = (sql: string) => bestEffort.queryRows(sql);
+  const query = (sql: string) => queryIfAccepted(client, sql);
   // A token contains no user.
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const queryFirstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await client.queryRows('SELECT build()');
-    const parameters = (await bestEffort.attempt(fetchParameters)) ?? new Map<string, string>();
+    const parameters = await fetchParameters(client);
     const accessControl = await fetchAccessControl(client);
     // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
@@ -31,13 +30,13 @@ export async function fetchServerReport(config: ConnectionConfig) {
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
-      invalid: (await fetchInvalidViews(use => bestEffort.attempt(use))).invalid,
+      invalid: (await fetchInvalidViews(use => tryIfAccepted(() => use(client)))).invalid,
       suspended: await fetchSuspended(query),
       ...(isReadOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
   } finally {
-    await Promise.all([client.close(), bestEffort.close()]);
+    await client.close();
   }
 }
 
@@ -75,14 +74,14 @@ const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 /** Whether an instance is of the enterprise edition, the only one with access control. */
 export const fetchIsEnterprise = async (client: Client) => (await fetchAccessControl(client)) === 'on';
 
-/** Only a server with access control knows SHOW USERS, even if it denies the answer. */
-async function fetchAccessControl(client: Client): Promise<'on' | 'off' | 'unknown'> {
+/** Only a server with access control knows SHOW USERS, even if it denies the answer. @throws InstanceError if there is no answer */
+async function fetchAccessControl(client: Client): Promise<'on' | 'off'> {
   try {
     await client.queryRows('SHOW USERS');
     return 'on';
   } catch (error) {
-    if (!(error instanceof InstanceError)) throw error;
-    return error.code === 'DENIED' ? 'on' : error.code === 'REJECTED' ? 'off' : 'unknown';
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    return error.code === 'DENIED' ? 'on' : 'off';
   }
 }
 
