@@ -42,10 +42,11 @@ export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: 
 
 async function readBack(outcomes: readonly Outcome[], { client, existing, ignore }: Target): Promise<Outcome[]> {
   const applied = outcomes.filter(outcome => outcome.result === 'applied');
-  const mayAlter = ({ statement, identity }: Outcome) =>
-    identity.kind === 'other' || readStatementHead(statement).replaces;
+  const mayHaveAltered = ({ statement, identity, result }: Outcome) =>
+    (result === 'applied' || result === 'unknown') &&
+    (identity.kind === 'other' || readStatementHead(statement).replaces);
   // Objects that were created before a statement such as ALTER may differ.
-  const lastAlteration = applied.findLast(mayAlter)?.n ?? 0;
+  const lastAlteration = outcomes.findLast(mayHaveAltered)?.n ?? 0;
   const objectOutcomes = applied.filter(({ identity }) => isShowable(identity));
   const aclOutcomes = applied.filter(({ n, identity }) => isAclKind(identity.kind) && n > lastAlteration);
   const verified = new Map<Outcome, Extract<Outcome, Verification>>();
