@@ -105,6 +105,22 @@ test('read-back: a table does not count as created differently if a later ALTER 
   t.is(rejects, 'ALTER TABLE a ADD COLUMN y INT;\n\0');
 });
 
+test('read-back: a question that was not answered is asked again', async t => {
+  let count = 0;
+  const { url } = await startCorrupting(t, statement =>
+    statement.includes('SHOW PARAMETERS') && ++count === 1 ? reply('', 503) : undefined,
+  );
+  const text = 'create table a (x int); ALTER TABLE a ADD COLUMN y INT;';
+  const { code, stderr, report } = await runSqlapply(t, url, { text, options: '--allow ALTER' });
+  t.is(code, 69);
+  const found = report.map(({ result, proven }) => [result, proven]);
+  t.deepEqual(found, [
+    ['applied', true],
+    ['failed', undefined],
+  ]);
+  t.notRegex(stderr, /could not be read back/);
+});
+
 test('read-back: a view that the target created as a table is reported as missing', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
   const { url } = await startCorrupting(t, async statement =>

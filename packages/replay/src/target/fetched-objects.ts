@@ -131,7 +131,10 @@ export class FetchedObjects implements ExistingObjects {
   }
 
   fetchDefaults(): Promise<Defaults> {
-    this.#defaults ??= fetchDefaults(this.#client);
+    this.#defaults ??= fetchDefaults(this.#client).catch(error => {
+      this.#defaults = undefined;
+      throw error;
+    });
     return this.#defaults;
   }
 
