@@ -4,7 +4,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionConfig, connect, InstanceError } from '../../packages/instance/src/index.js';
 import { reply, replying, sendAndClose, startFaultyServer, TEXT } from '../faults/faulty-server.js';
 import { selfSigned } from '../support/certificates.js';
-import { connectTo, TARGET } from '../support/client.js';
+import { connectTo, readRows, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
 import { listen } from '../support/listen.js';
 import { test } from '../support/test.js';
@@ -113,6 +113,24 @@ test('a server that keeps replying 429 is given up', async t => {
   t.regex(error.message, /exceeded connection limit.*too busy/);
   t.is(requests.length, 6);
   t.deepEqual(pauses, [250, 500, 1000, 2000, 4000]);
+});
+
+test('a failure of one request does not cancel the others of the same client', async t => {
+  const rows = reply('{"dataset":[],"count":0}');
+  for (const failure of [sendAndClose(''), sendAndClose(reply('', 429))]) {
+    const { db } = await connectTo(t, (socket, request) =>
+      request.nth === 2 ? failure(socket, request) : setTimeout(() => socket.write(rows), 20),
+    );
+    await db.queryRows('first');
+    const all = ['a', 'b', 'c', 'd'].flatMap(query => [db.queryRows(query), readRows(db)]);
+    t.deepEqual(await Promise.all(all), new Array(8).fill([]));
+  }
+});
+
+test('the time limit for a connection does not include the wait for other requests of the same client', async t => {
+  const rows = reply('{"dataset":[],"count":0}');
+  const { db } = await connectTo(t, socket => setTimeout(() => socket.write(rows), 1000), { connectTimeout: 1500 });
+  t.deepEqual(await Promise.all(['a', 'b', 'c'].map(query => db.queryRows(query))), [[], [], []]);
 });
 
 test('a TLS handshake that exceeds the connect timeout', async t => {

@@ -42,6 +42,8 @@ class HttpClient {
   readonly #ended: AbortSignal;
   /** The endpoints to try. After one of them has replied with one of `ENDPOINT_STATUSES`, it is the only one. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
+  /** Resolves when the last request has ended. The next one waits: a failure closes the connection, which would cancel others on it. */
+  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(private readonly config: ConnectionConfig) {
     this.label = config.label;
@@ -71,11 +73,14 @@ class HttpClient {
 
   async *#rowsOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
+    const endTurn = await this.#waitForTurn();
     try {
       response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
     } catch (error) {
       throw this.#toInstanceError(error, query, 'query', response);
+    } finally {
+      endTurn();
     }
   }
 
@@ -144,13 +149,28 @@ class HttpClient {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
       let response: Response | undefined;
+      const endTurn = await this.#waitForTurn();
       try {
         response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
+        endTurn(); // others do not wait for the pause
         await pauseAfter(this.#toInstanceError(error, statement, purpose, response));
+      } finally {
+        endTurn();
       }
     }
+  }
+
+  /** Waits until all earlier requests have ended. @returns ends the turn; a second call does nothing */
+  async #waitForTurn(): Promise<() => void> {
+    const earlier = this.#lastTurn;
+    let endTurn = () => {};
+    this.#lastTurn = new Promise<void>(resolve => {
+      endTurn = resolve;
+    });
+    await earlier;
+    return endTurn;
   }
 
   /** An error that no request has caused is a bug, and is returned unchanged. */
