@@ -30,6 +30,14 @@ test('a plan does not stop for a right that it has no reason to give back', asyn
   t.false((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT')));
 });
 
+test('a plan does not stop for the rights on a plain view that it drops, because a server keeps these', async t => {
+  const { server, run } = await startWithView(t);
+  await setUp(server, 'CREATE VIEW v AS (SELECT price FROM trades)', 'GRANT SELECT ON v TO zoe');
+  await run(`cat > a.sql <<'END'\n${TABLE};\n${viewOf('max')};\nCREATE TABLE v (x INT);\nEND`);
+  await run.ok('sqlapply -q --alter --allow-loss drop:v $DST a.sql');
+  t.true((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT v ')));
+});
+
 /** What a plan replaces, where it leads, its options, and the statement before which somebody grants a right; if none, before the plan. */
 const REPLACED: readonly (readonly [what: string, after: string[], options: string, moment?: RegExp])[] = [
   ['recreated view m', [TABLE, viewOf('min')], ''],

@@ -51,7 +51,10 @@ export class LostGrants {
     if (command?.action !== 'rename' && !(command?.action === 'drop' && isObjectKind(command.kind))) return [];
     const { name } = command;
     const created = (each: string) => this.#creations.get(each) ?? [];
-    const successors = [name, this.#renamedViews.get(name) ?? name].filter(each => created(each).some(i => i > index));
+    // A server keeps the rights on the name of a plain view that is dropped.
+    const keepsRights = command.action === 'drop' && command.kind === 'view';
+    const names = [...(keepsRights ? [] : [name]), this.#renamedViews.get(name) ?? []].flat();
+    const successors = names.filter(each => created(each).some(i => i > index));
     const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
     if (isRenamed) successors.push(command.to);
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
