@@ -9,8 +9,6 @@ import { fetchAllObjects, fetchLastTransactions, type ListedObject } from './fet
 import { fetchUncheckedStatements } from './fetch-statements.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
-const MAX_READS = 6;
-
 /** The rows that SHOW CREATE DATABASE would return. @param bestEffort for queries that only save time */
 export async function fetchCatalogueDump(
   client: Client,
@@ -19,7 +17,7 @@ export async function fetchCatalogueDump(
 ): Promise<string[]> {
   const denied = new Map<string, string>();
   let [previous, latest] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
-  for (let reading = 2; reading <= MAX_READS && !isSame(previous, latest); reading++)
+  for (let reading = 2; reading <= 6 && !isSame(previous, latest); reading++)
     [previous, latest] = [latest, await readObjects(client, bestEffort, options, latest, denied)];
   if (findChanged(previous, latest).length) throw changingSchemaError(client);
   reportChanges(previous, latest, options);
@@ -76,24 +74,22 @@ async function readObjects(
   const wanted = all.filter(object => isWanted(object, selects));
   const selected = new Set(names.selectListed(wanted));
   const listed = wanted.filter(object => selected.has(object) || object.kind !== 'table');
-  // Without an id, a recreated table could have the same last transaction as the former table.
-  const transactionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : transactions.get(name));
-  const objects = listed
-    .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
-    .map(object => ({ ...object, transaction: transactionOf(object) }));
-  const statementOf = ({ name, id, transaction }: Omit<ReadObject, 'statement'>): string | undefined => {
+  const objects = new Map<string, ReadObject>();
+  const stale: Omit<ReadObject, 'statement'>[] = [];
+  for (const object of listed) {
+    const { kind, name, id } = object;
+    if (kind === 'other' || denied.has(name)) continue;
     const former = previous.objects.get(name);
-    return transaction !== undefined && former?.transaction === transaction && former.id === id
-      ? former.statement
-      : undefined;
-  };
-  const statements = new Map(objects.map(object => [object.name, statementOf(object)]));
-  const stale = objects.filter(({ name }) => statements.get(name) === undefined);
+    // Without an id, a recreated table could have the same last transaction as the former table.
+    const transaction = id === undefined ? undefined : transactions.get(name);
+    const isCurrent = transaction !== undefined && former?.transaction === transaction && former.id === id;
+    if (isCurrent) objects.set(name, former);
+    else stale.push({ ...object, transaction });
+  }
   const read = await fetchUncheckedStatements(client, stale, ({ name }, message) => void denied.set(name, message));
-  for (const [i, { name }] of stale.entries()) statements.set(name, read[i]);
-  const found = objects.flatMap((object): [string, ReadObject][] => {
-    const statement = statements.get(object.name);
-    return statement === undefined ? [] : [[object.name, { ...object, statement }]]; // without a statement, the object is gone or denied
-  });
-  return { listed, objects: new Map(found) };
+  for (const [i, object] of stale.entries()) {
+    const statement = read[i];
+    if (statement !== undefined) objects.set(object.name, { ...object, statement }); // else the object is gone or denied
+  }
+  return { listed, objects };
 }

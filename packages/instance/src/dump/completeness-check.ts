@@ -21,8 +21,6 @@ import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
 import { fetchUncheckedStatements } from './fetch-statements.js';
 import { changingSchemaError, formatTitles, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
-const MAX_LIST_REFETCHES = 6;
-
 const MAX_UNLISTED = 1000;
 
 const objectsByName = (objects: readonly ListedObject[]) => new NameMap(objects.map(each => [each.name, each]));
@@ -79,7 +77,7 @@ export class CompletenessCheck {
     await this.listRequest;
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.client);
+      if (refetches === 6) throw changingSchemaError(this.client);
       statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -149,17 +147,15 @@ export class CompletenessCheck {
     const statements = await fetchUncheckedStatements(this.client, known, onDenied);
     return known.flatMap((object, i) => {
       const statement = statements[i];
-      if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);
+      if (denied.has(object)) return [];
+      const exists = statement !== undefined;
+      (exists ? this.#fetched : this.#gone).add(object.name);
+      if (exists && object.kind === 'live view') return statement; // some servers leave out all live views
+      this.#hasChanged = true;
+      const change = exists ? 'created or replaced' : 'dropped or renamed';
+      this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
       return statement ?? [];
     });
-  }
-
-  #recordLeftOut(object: ListedObject, exists: boolean): void {
-    (exists ? this.#fetched : this.#gone).add(object.name);
-    if (exists && object.kind === 'live view') return; // some servers leave out all live views
-    this.#hasChanged = true;
-    const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.options.info(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds the objects of a later list that were renamed (the first list has their ids), or recreated under the same name. */
@@ -200,9 +196,6 @@ export async function* addMissingRows(
   check.reportUnchecked();
 }
 
-/** Matches an object of a kind that only a newer server has. */
-const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
-
 const TABLE_HEAD = "CREATE TABLE '";
 
 /** Nearly all rows are tables. Without a way of their own, a dump would take 5 percent longer. */
@@ -210,5 +203,7 @@ function identifyRow(row: string): KindAndName {
   if (row.startsWith(TABLE_HEAD))
     return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
   const { kind, name } = identify(row);
-  return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
+  if (kind !== 'other') return { kind, name };
+  const [, unknown = ''] = /^CREATE [A-Z ]+ '([^']+)'/.exec(row) ?? []; // an object of a kind that only a newer server has
+  return { kind, name: unknown };
 }

@@ -155,15 +155,22 @@ async function* dumpStatements(
 
 function toStatement(row: string, rowNumber: number, config: ConnectionConfig, { verbatim, warn, info }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
-  const statement = requireStatement(text, rowNumber, config);
+  let statement: string;
+  try {
+    statement = normalizeStatement(text);
+    if (!statement) throw new Error('only comments');
+  } catch (error) {
+    throw new InstanceError(
+      'PROTOCOL',
+      `${config.label}: row ${rowNumber} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(text, config)}`,
+      { cause: error },
+    );
+  }
   const identity = identify(statement);
   for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
   for (const note of notes) info(`${displayName(identity)}: ${note}`);
   return { statement, identity };
 }
-
-/** A row of this length in bytes is always read. What is too long for a record is rejected later, with the name of the statement. */
-const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 async function* fetchRows(
   { rows, checks, bestEffort }: Clients,
@@ -173,8 +180,10 @@ async function* fetchRows(
   if (via === 'catalogue') return yield await fetchCatalogueDump(rows, bestEffort, readOptions);
   const check = new CompletenessCheck(checks, readOptions);
   const query = `SHOW CREATE DATABASE${selection.clause}`;
+  // What is too long for a record is rejected later, with the name of the statement.
+  const maxRowLength = Math.max(32 * 1024 * 1024, 2 * maxRecord);
   try {
-    yield* addMissingRows(rows.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
+    yield* addMissingRows(rows.streamFirstColumn(query, maxRowLength), check);
   } catch (error) {
     if (!isUnknownShowCreateDatabase(error)) throw withAclHint(error, selection);
     if (via === 'database')
@@ -184,11 +193,10 @@ async function* fetchRows(
   }
 }
 
-const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
-
 function withAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
-  if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAclKind(kind) && selects(kind))) return error;
+  if (!error.matches(/\[(?:LIST|USER DETAILS|LIST USERS)\b/) || !KINDS.some(kind => isAclKind(kind) && selects(kind)))
+    return error;
   return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
 }
 
@@ -196,20 +204,6 @@ function withAclHint(error: unknown, { selects }: Selection): unknown {
 function isUnknownShowCreateDatabase(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return (error.matches(UNKNOWN_SHOW) || error.matches(UNKNOWN_SHOW_CREATE)) && !error.matches(/DATABASE/);
-}
-
-function requireStatement(row: string, rowNumber: number, config: ConnectionConfig): string {
-  try {
-    const statement = normalizeStatement(row);
-    if (statement) return statement;
-    throw new Error('only comments');
-  } catch (error) {
-    throw new InstanceError(
-      'PROTOCOL',
-      `${config.label}: row ${rowNumber} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, config)}`,
-      { cause: error },
-    );
-  }
 }
 
 /** Without the secrets of statements and requests. */

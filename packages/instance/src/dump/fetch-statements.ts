@@ -78,7 +78,9 @@ async function fetchBatch(
   } catch (error) {
     if (!(error instanceof InstanceError) || isUnsupported(error)) throw error;
     const denial = error.code === 'DENIED' && onDenied ? error.serverMessage : undefined;
-    if (denial === undefined && !mayConcernOneObject(error)) throw error;
+    // One object may have caused the error if the server rejects it, or if a stream cannot contain its statement.
+    const mayConcernOneObject = error.code === 'REJECTED' || error.cause instanceof MalformedReplyError;
+    if (denial === undefined && !mayConcernOneObject) throw error;
     const [object, ...moreObjects] = objects;
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
@@ -95,7 +97,3 @@ const wrongCountError = ({ label }: Client, requested: number, received: string)
     'PROTOCOL',
     `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,
   );
-
-/** Whether one object may have caused the error: the server rejects it, or a stream cannot contain its statement. */
-const mayConcernOneObject = ({ code, cause }: InstanceError): boolean =>
-  code === 'REJECTED' || cause instanceof MalformedReplyError;

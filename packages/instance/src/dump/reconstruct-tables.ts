@@ -5,7 +5,6 @@ import type { Client } from '../http/client.js';
 import { tryIfSupported, tryQuery } from '../http/optional-queries.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
-const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
 /** The CREATE statement of each table. Undefined for an object of another kind, because such a server has only tables. */
 export async function reconstructTables(
@@ -25,8 +24,9 @@ export async function reconstructTables(
 }
 
 async function fetchColumns(client: Client, table: string): Promise<Column[] | undefined> {
+  const columns = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
   const rows = await tryQuery(
-    () => client.queryRows(`SELECT ${COLUMNS} FROM table_columns(${quoteLiteral(table)})`),
+    () => client.queryRows(`SELECT ${columns} FROM table_columns(${quoteLiteral(table)})`),
     error => error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({

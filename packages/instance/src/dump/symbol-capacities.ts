@@ -14,23 +14,15 @@ const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 /** May also match a text that only looks like a symbol column. */
 const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 
-interface ScalingRule {
-  readonly capacity: number;
-  /** The used part of a capacity at which the server doubles it; infinite if it never does. */
-  readonly threshold: number;
-}
-
 interface SymbolTable {
   readonly name: string;
   readonly index: number;
 }
 
-type CapacityRow = [index: number, column: string, capacity: number, used: number];
-
 /** Completes statements by symbol capacities; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
   #isShown = true;
-  #rule: ScalingRule | undefined;
+  #parameters: ReadonlyMap<string, string> | undefined;
 
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
@@ -47,30 +39,22 @@ export class SymbolCapacities {
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
-        const statement = completed[index];
-        if (statement !== undefined && (await this.#fetchIsRequested(capacity, used)))
-          completed[index] = withCapacity(statement, column, capacity);
+        const statement = completed[Number(index)];
+        if (statement !== undefined && (await this.#fetchIsRequested(Number(capacity), Number(used))))
+          completed[Number(index)] = withCapacity(statement, String(column), Number(capacity));
       }
     }
     return completed;
   }
 
   async #fetchIsRequested(capacity: number, used: number): Promise<boolean> {
-    this.#rule ??= await this.#fetchRule();
-    const { capacity: defaultCapacity, threshold } = this.#rule;
-    return capacity > defaultCapacity && used <= (capacity / 2) * threshold;
-  }
-
-  async #fetchRule(): Promise<ScalingRule> {
-    const parameters = await this.attempt(fetchParameters);
-    const number = (path: string, fallback: number) => Number(parameters?.get(path)) || fallback;
-    return {
-      capacity: number('cairo.default.symbol.capacity', DEFAULT_CAPACITY),
-      threshold:
-        parameters?.get('cairo.auto.scale.symbol.capacity') === 'false'
-          ? Number.POSITIVE_INFINITY
-          : number('cairo.auto.scale.symbol.capacity.threshold', 0.8),
-    };
+    this.#parameters ??= (await this.attempt(fetchParameters)) ?? new Map<string, string>();
+    const parameters = this.#parameters;
+    const number = (path: string, fallback: number) => Number(parameters.get(path)) || fallback;
+    if (capacity <= number('cairo.default.symbol.capacity', DEFAULT_CAPACITY)) return false;
+    if (parameters.get('cairo.auto.scale.symbol.capacity') === 'false') return true;
+    // The server doubles a capacity when this part of it is used.
+    return used <= (capacity / 2) * number('cairo.auto.scale.symbol.capacity.threshold', 0.8);
   }
 }
 
@@ -80,7 +64,7 @@ function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
 }
 
 /** The capacities of tables, in one request. Undefined if the request is too large, or one of several tables is gone. */
-async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
+async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<unknown[][] | undefined> {
   const query = tables
     .map(
       ({ name, index }) =>
@@ -92,8 +76,7 @@ async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): 
     () => client.queryRows(query),
     error => error.matches(/does not exist/),
   );
-  if (!rows) return tables.length > 1 ? undefined : [];
-  return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);
+  return rows ?? (tables.length > 1 ? undefined : []);
 }
 
 /** The statement with the capacity where servers before 9.3 print it. */

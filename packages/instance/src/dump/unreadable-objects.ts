@@ -7,8 +7,6 @@ import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
 import type { ListedObject } from './fetch-objects.js';
 
-const MAX_NAMED = 20;
-
 /** Whether a dump should contain an object. An object of an unknown kind is wanted if all kinds of tables and views are selected. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
   const isSelected = kind === 'other' ? KINDS.filter(isObjectKind).every(selects) : selects(kind);
@@ -18,17 +16,11 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
 export const titleOf = (object: KindAndName): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
-export const formatTitles = (titles: readonly string[]): string => formatFirst(titles, MAX_NAMED);
-
-interface Absence {
-  readonly object: ListedObject;
-  readonly reason: string;
-  readonly denial?: string;
-}
+export const formatTitles = (titles: readonly string[]): string => formatFirst(titles, 20);
 
 /** Objects that a dump lacks, because the account may not read their definitions, or because their kind is unknown. */
 export class UnreadableObjects {
-  readonly #absences: Absence[] = [];
+  readonly #absences: { object: ListedObject; reason: string; denial?: string }[] = [];
 
   addDenied(object: KindAndName, denial: string): void {
     this.#absences.push({ object, reason: 'permission denied', denial });

@@ -52,7 +52,7 @@ export async function fetchInvalidViews(
     const rows = await attempt(client => client.queryRows(query));
     for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
     if (kind !== 'view' || !rows) continue;
-    for (const { name, reason } of (await attempt(fetchStaleViews)) ?? []) {
+    for (const [name, reason] of (await attempt(fetchStaleViews)) ?? []) {
       invalid.set(name, reason);
       stale.push(name);
     }
@@ -60,10 +60,7 @@ export async function fetchInvalidViews(
   return { invalid, stale };
 }
 
-interface StaleView {
-  readonly name: string;
-  readonly reason: string;
-}
+type StaleView = readonly [name: string, reason: string];
 
 /** The plain views that read other views and cannot be queried, although the server reports them as valid; see `STALE_REASON`. */
 async function fetchStaleViews(client: Client): Promise<StaleView[]> {
@@ -93,7 +90,7 @@ async function fetchStaleBatch(client: Client, views: readonly string[]): Promis
     const isRejected = error.status === 500 || error.code === 'REJECTED';
     if (!isRejected && error.code !== 'DENIED') throw error;
     if (others.length > 0) return undefined;
-    return isRejected ? [{ name, reason: error.serverMessage ?? STALE_REASON }] : [];
+    return isRejected ? [[name, error.serverMessage ?? STALE_REASON]] : [];
   }
 }
 

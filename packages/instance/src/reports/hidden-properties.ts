@@ -9,13 +9,6 @@ import { BestEffortClient } from '../http/optional-queries.js';
 import { batchesOf } from '../http/request.js';
 import { fetchParameters } from './server-report.js';
 
-interface HiddenProperty {
-  readonly property: string;
-  /** '' for a server setting. */
-  readonly object: string;
-  readonly value: string;
-}
-
 /** Whether the server changes symbol capacities by itself. Then they are not compared. */
 const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
 
@@ -43,8 +36,6 @@ const LISTS: [query: string, properties: string[], kind?: Kind][] = [
 /** The maximum number of objects per request for columns, so that the request is short enough with names of any length. */
 const BATCH_SIZE = 20;
 
-const MAX_LISTED = 3;
-
 interface Side {
   readonly label: string;
   readonly config?: ConnectionConfig | undefined;
@@ -59,29 +50,29 @@ export async function fetchHiddenDifferences(a: Side, b: Side, statements: reado
   const same = statements.map(identify);
   const [inA, inB] = [await fetchHiddenProperties(a.config, same), await fetchHiddenProperties(b.config, same)];
   const groups = new Map<string, string[]>();
-  for (const [key, { property, object, value }] of inA) {
-    const other = inB.get(key)?.value;
+  for (const [key, value] of inA) {
+    const other = inB.get(key);
     if (other === undefined || other === value) continue;
+    const [property, object = ''] = key.split('\0');
     addToList(groups, `${property} is ${value} in ${a.label} and ${other} in ${b.label}`, object);
   }
   return Array.from(groups, ([values, objects]) =>
     objects[0] === ''
       ? `the same text may mean something else: ${values}`
-      : `same text, different meaning: ${formatFirst(objects, MAX_LISTED)}: ${values}`,
+      : `same text, different meaning: ${formatFirst(objects, 3)}: ${values}`,
   );
 }
 
-/** Server settings, and the properties of objects, as far as an instance shows them. Never fails because of the instance. */
+/** The values of properties by property, NUL and object, which is empty for a server setting. Never fails because of the instance. */
 async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly KindAndName[]) {
   const bestEffort = new BestEffortClient(config);
-  const found = new Map<string, HiddenProperty>();
-  const add: Add = (property, object, value) =>
-    void found.set(`${property}\0${object}`, { property, object, value: String(value).trim() });
+  const found = new Map<string, string>();
+  const add: Add = (property, object, value) => void found.set(`${property}\0${object}`, String(value).trim());
   try {
     for (const [path, value] of (await bestEffort.attempt(fetchParameters)) ?? [])
       if (SETTINGS.includes(path)) add(path, '', value);
     await addProperties(bestEffort, objects, add);
-    const isAutoScaled = found.get(`${AUTO_SCALE}\0`)?.value !== 'false';
+    const isAutoScaled = found.get(`${AUTO_SCALE}\0`) !== 'false';
     await addColumns(
       bestEffort,
       objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),

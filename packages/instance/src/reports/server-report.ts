@@ -68,9 +68,6 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
   return new Map(rows.map(([path, value]) => [String(path), String(value)]));
 }
 
-/** Does not match the enterprise edition, which has version numbers of its own. */
-const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
-
 /** Whether an instance is of the enterprise edition, the only one with access control. */
 export const fetchIsEnterprise = async (client: Client) => (await fetchAccessControl(client)) === 'on';
 
@@ -88,5 +85,6 @@ async function fetchAccessControl(client: Client): Promise<'on' | 'off'> {
 /** The version of an instance of the open source edition, such as `9.3.4`; undefined if it reports none. @throws InstanceError */
 export async function fetchVersion(client: Client): Promise<string | undefined> {
   const [[build] = []] = (await queryIfAccepted(client, 'SELECT build()')) ?? [];
-  return BUILD.exec(String(build))?.[1];
+  // The enterprise edition has version numbers of its own.
+  return /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i.exec(String(build))?.[1];
 }

@@ -26,10 +26,8 @@ export async function poll<T>(
   }
 }
 
-type WalState = 'applied' | 'pending' | 'suspended';
-
 /** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */
-export async function fetchWalState(client: Client, table: string): Promise<WalState> {
+export async function fetchWalState(client: Client, table: string): Promise<'applied' | 'pending' | 'suspended'> {
   const query = `SELECT writerTxn, sequencerTxn, suspended FROM wal_tables() WHERE lower(name) = ${quoteLiteral(foldCase(table))}`;
   const [row] = (await queryIfAccepted(client, query)) ?? [];
   if (!row) return 'applied';
