@@ -5,12 +5,9 @@ import {
   type CatalogueObject,
   type Cell,
   type ColumnHead,
-  type LiveView,
-  type MaterializedView,
   type ResultSet,
   requirePartialReadAccess,
   type Session,
-  type View,
 } from '@sqlpipe/engine';
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 import { tableTypeOf } from '@sqlpipe/sql';
@@ -44,44 +41,6 @@ function parametersOf(object: CatalogueObject): Pick<TableDefinition, 'maxUncomm
   return object.kind === 'view' ? { maxUncommittedRows: 0, o3MaxLag: 0 } : { o3MaxLag: -1 };
 }
 
-const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
-  ['id', 'INT', ({ id = 0 }) => id],
-  ['table_name', 'STRING', ({ name }) => name],
-  ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
-  ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
-  ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
-  ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
-  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitAge(object.ttl).value)],
-  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitAge(object.ttl).unit)],
-  ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
-  ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
-  ['maxUncommittedRows', 'INT', object => parametersOf(object).maxUncommittedRows ?? 500_000],
-  ['o3MaxLag', 'LONG', object => parametersOf(object).o3MaxLag ?? 600_000_000],
-  ['table_suspended', 'BOOLEAN', object => object.kind === 'table' && object.isSuspended === true],
-  ['table_type', 'CHAR', ({ kind }) => tableTypeOf(kind)],
-  ['table_row_count', 'LONG', () => 0],
-];
-
-const VIEW_COLUMNS: readonly ListColumn<View>[] = [
-  ['view_name', 'STRING', ({ name }) => name],
-  ['view_sql', 'STRING', ({ body }) => body],
-  ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ rejection }) => rejection?.reason ?? null],
-  ['view_status', 'STRING', ({ rejection }) => (rejection ? 'invalid' : 'valid')],
-];
-
-const MATERIALIZED_VIEW_COLUMNS: readonly ListColumn<MaterializedView>[] = [
-  ['view_name', 'STRING', ({ name }) => name],
-  ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
-  ['base_table_name', 'STRING', ({ base }) => base],
-  ['view_sql', 'STRING', ({ body }) => body],
-  ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
-  ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'valid' : 'invalid')],
-  ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
-  ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
-];
-
 const LENGTH_UNITS: Readonly<Record<string, string>> = {
   ms: 'MILLISECOND',
   s: 'SECOND',
@@ -95,20 +54,75 @@ const splitLength = (length: string): { value: number; unit: string } => ({
   unit: LENGTH_UNITS[length.replace(/^\d+/, '')] ?? '',
 });
 
-/** The columns of QuestDB 10 that do not measure rows or files. */
-const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
-  ['view_name', 'STRING', ({ name }) => name],
-  ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['base_table_name', 'STRING', ({ base }) => base],
-  ['view_sql', 'STRING', ({ body }) => body],
-  ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'active' : 'invalid')],
-  ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
-  ['flush_every_interval', 'LONG', ({ flush }) => splitLength(flush).value],
-  ['flush_every_interval_unit', 'STRING', ({ flush }) => splitLength(flush).unit],
-  ['in_memory_interval', 'LONG', ({ inMemory }) => splitLength(inMemory).value],
-  ['in_memory_interval_unit', 'STRING', ({ inMemory }) => splitLength(inMemory).unit],
-  ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquoteToken(start) : null)],
-];
+const listKind =
+  <Kind extends CatalogueObject['kind'], Listed extends Extract<CatalogueObject, { kind: Kind }>>(
+    kind: Kind,
+    columns: readonly ListColumn<Listed>[],
+  ) =>
+  ({ catalogue }: Session): ResultSet =>
+    listObjects(
+      columns,
+      catalogue.list().filter((object): object is Listed => object.kind === kind),
+    );
+
+/** As on the server, they also list objects that the caller may not read. */
+const LISTS = new Map(
+  Object.entries<(session: Session) => ResultSet>({
+    tables: ({ catalogue }) =>
+      listObjects<CatalogueObject>(
+        [
+          ['id', 'INT', ({ id = 0 }) => id],
+          ['table_name', 'STRING', ({ name }) => name],
+          ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
+          ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
+          ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
+          ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
+          ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitAge(object.ttl).value)],
+          ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitAge(object.ttl).unit)],
+          ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
+          ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
+          ['maxUncommittedRows', 'INT', object => parametersOf(object).maxUncommittedRows ?? 500_000],
+          ['o3MaxLag', 'LONG', object => parametersOf(object).o3MaxLag ?? 600_000_000],
+          ['table_suspended', 'BOOLEAN', object => object.kind === 'table' && object.isSuspended === true],
+          ['table_type', 'CHAR', ({ kind }) => tableTypeOf(kind)],
+          ['table_row_count', 'LONG', () => 0],
+        ],
+        catalogue.list(),
+      ),
+    views: listKind('view', [
+      ['view_name', 'STRING', ({ name }) => name],
+      ['view_sql', 'STRING', ({ body }) => body],
+      ['view_table_dir_name', 'STRING', ({ name }) => name],
+      ['invalidation_reason', 'STRING', ({ rejection }) => rejection?.reason ?? null],
+      ['view_status', 'STRING', ({ rejection }) => (rejection ? 'invalid' : 'valid')],
+    ]),
+    materialized_views: listKind('materialized view', [
+      ['view_name', 'STRING', ({ name }) => name],
+      ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
+      ['base_table_name', 'STRING', ({ base }) => base],
+      ['view_sql', 'STRING', ({ body }) => body],
+      ['view_table_dir_name', 'STRING', ({ name }) => name],
+      ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
+      ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'valid' : 'invalid')],
+      ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
+      ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
+    ]),
+    // The columns of QuestDB 10 that do not measure rows or files
+    live_views: listKind('live view', [
+      ['view_name', 'STRING', ({ name }) => name],
+      ['view_table_dir_name', 'STRING', ({ name }) => name],
+      ['base_table_name', 'STRING', ({ base }) => base],
+      ['view_sql', 'STRING', ({ body }) => body],
+      ['view_status', 'STRING', ({ invalidReason }) => (invalidReason === undefined ? 'active' : 'invalid')],
+      ['invalidation_reason', 'STRING', ({ invalidReason }) => invalidReason ?? null],
+      ['flush_every_interval', 'LONG', ({ flush }) => splitLength(flush).value],
+      ['flush_every_interval_unit', 'STRING', ({ flush }) => splitLength(flush).unit],
+      ['in_memory_interval', 'LONG', ({ inMemory }) => splitLength(inMemory).value],
+      ['in_memory_interval_unit', 'STRING', ({ inMemory }) => splitLength(inMemory).unit],
+      ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquoteToken(start) : null)],
+    ]),
+  }),
+);
 
 type CatalogueColumn = Column & { isDesignated: boolean; isStored: boolean };
 
@@ -138,31 +152,4 @@ export function listColumns(session: Session, name: string, position: number): R
   );
 }
 
-/** As on the server, they also list objects that the caller may not read. */
-const LISTS = new Map<string, (session: Session) => ResultSet>([
-  ['tables', ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list())],
-  ['views', session => listKind('view', VIEW_COLUMNS, session)],
-  ['materialized_views', session => listKind('materialized view', MATERIALIZED_VIEW_COLUMNS, session)],
-  ['live_views', session => listKind('live view', LIVE_VIEW_COLUMNS, session)],
-]);
-
-const listKind = <Kind extends CatalogueObject['kind']>(
-  kind: Kind,
-  columns: readonly ListColumn<Extract<CatalogueObject, { kind: Kind }>>[],
-  { catalogue }: Session,
-): ResultSet =>
-  listObjects(
-    columns,
-    catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
-  );
-
 export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
-
-/** SHOW PARAMETERS returns no rows, because sqlserve has none of the server's settings. */
-export const PARAMETERS: ResultSet = {
-  columns: [
-    ...heads('STRING', 'property_path env_var_name value value_source'),
-    ...heads('BOOLEAN', 'sensitive reloadable'),
-  ],
-  rows: [],
-};

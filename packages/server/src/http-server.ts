@@ -126,8 +126,6 @@ const REASONS: Readonly<Record<number, string>> = {
   500: 'Internal server error',
 };
 
-const TYPES = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
-
 /** `http.send.buffer.size`: no chunk is larger. */
 const MAX_CHUNK = 2 * 1024 * 1024;
 
@@ -139,7 +137,7 @@ function encodeResponse(
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!isUnchunked) lines.push('Transfer-Encoding: chunked');
   else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
-  lines.push(`Content-Type: ${TYPES[type]}`);
+  lines.push(`Content-Type: ${type === 'json' ? 'application/json' : 'text/plain'}; charset=utf-8`);
   if (closing) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
@@ -150,13 +148,8 @@ function splitChunks(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += MAX_CHUNK) {
     const part = bytes.subarray(start, start + MAX_CHUNK);
-    parts.push(Buffer.from(`${formatChunkSize(part.length)}\r\n`), part, Buffer.from('\r\n'));
+    const size = part.length.toString(16); // with two digits for each byte of the number, as QuestDB writes it
+    parts.push(Buffer.from(`${size.length % 2 ? '0' : ''}${size}\r\n`), part, Buffer.from('\r\n'));
   }
   return [...parts, Buffer.from('00\r\n\r\n')];
-}
-
-/** Hexadecimal, with two digits for each byte of the number, as QuestDB writes it. */
-function formatChunkSize(length: number): string {
-  const digits = length.toString(16);
-  return digits.padStart(digits.length + (digits.length % 2), '0');
 }

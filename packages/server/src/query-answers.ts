@@ -119,7 +119,7 @@ function evaluate(expression: Expression, session: Session): Cell | undefined {
 function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, session: Session): ResultSet {
   const valueAt = (index: number) => (row: readonly Cell[]) => row[index] ?? null;
   const next = fields.values(); // without those of `*`: the analysis does not know the columns of a list
-  const picks = query.select.columns.flatMap((item): PickedColumn[] => {
+  const picks = query.select.columns.flatMap((item): { head: ColumnHead; value(row: readonly Cell[]): Cell }[] => {
     if (item.type === 'star') return table.columns.map((head, index) => ({ head, value: valueAt(index) }));
     const field = next.next().value;
     if (item.type !== 'selectItem' || !field) throw noRowsError();
@@ -137,11 +137,6 @@ function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, ses
   return { columns: picks.map(({ head }) => head), rows: table.rows.map(row => picks.map(({ value }) => value(row))) };
 }
 
-interface PickedColumn {
-  readonly head: ColumnHead;
-  value(row: readonly Cell[]): Cell;
-}
-
 function sortRows(table: ResultSet, { orderBy }: SelectStatement): ResultSet {
   if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
@@ -151,8 +146,8 @@ function sortRows(table: ResultSet, { orderBy }: SelectStatement): ResultSet {
   });
   const rows = table.rows.toSorted((a, b) => {
     for (const { index, sign } of keys) {
-      const order = compareValues(a[index] ?? null, b[index] ?? null);
-      if (order !== 0) return order * sign;
+      const [one, other] = [a[index] ?? null, b[index] ?? null];
+      if (one !== other) return (one ?? '') < (other ?? '') ? -sign : sign;
     }
     return 0;
   });
@@ -167,10 +162,6 @@ function limitRows(table: ResultSet, { limit }: SelectStatement): ResultSet {
   return { columns: table.columns, rows: table.rows.slice(0, count) };
 }
 
-const compareValues = (a: Cell, b: Cell): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
-
-type Row = (column: string) => Cell | undefined;
-
 const COMPARISONS: Readonly<Record<string, (a: Cell, b: Cell) => boolean>> = {
   '=': (a, b) => a === b,
   '!=': (a, b) => a !== b,
@@ -179,7 +170,7 @@ const COMPARISONS: Readonly<Record<string, (a: Cell, b: Cell) => boolean>> = {
   '<': (a, b) => a !== null && b !== null && a < b,
 };
 
-function evaluateCondition(expression: Expression, row: Row): Cell | undefined {
+function evaluateCondition(expression: Expression, row: (column: string) => Cell | undefined): Cell | undefined {
   const evaluate = (operand: Expression) => evaluateCondition(operand, row);
   switch (expression.type) {
     case 'literal':

@@ -16,14 +16,11 @@ export interface HttpRequest {
   readonly hasBody: boolean;
 }
 
-type ReadResult = HttpRequest | 'incomplete' | 'hang up';
-
-const TLS_HANDSHAKE = '\x16\x03';
-
 /** Reads the first request. `bytes` are Latin-1, and `limit` is `http.request.header.buffer.size`. */
-export function readRequest(bytes: string, limit: number): ReadResult {
+export function readRequest(bytes: string, limit: number): HttpRequest | 'incomplete' | 'hang up' {
   const lineEnd = bytes.indexOf('\n');
-  if (bytes.startsWith(TLS_HANDSHAKE) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
+  const isTlsHandshake = bytes.startsWith('\x16\x03');
+  if (isTlsHandshake || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
   if (!blank) return bytes.length > limit ? 'hang up' : 'incomplete';
   const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');

@@ -34,15 +34,14 @@ export function createRouter(
   };
 }
 
-const PATHS = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
-
 function findRequestError({ method, path, headers }: HttpRequest): HttpResponse | undefined {
   const length = headers.get('content-length');
   if ((method === 'POST' || method === 'PUT') && length === undefined)
     return textResponse(400, 'Content-length not specified for POST/PUT request');
   if (method === 'GET' && length !== undefined && length !== '0')
     return textResponse(400, 'GET request method cannot have content');
-  if (!PATHS.has(path)) return textResponse(404, 'Not Found');
+  if (!['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/'].includes(path))
+    return textResponse(404, 'Not Found');
   return method === 'GET' ? undefined : textResponse(405, `Method ${method} not supported`);
 }
 
@@ -70,18 +69,14 @@ async function execute(service: Service, parameters: HttpRequest['parameters'], 
   try {
     return replyResponse(await service.execute(query, caller), query, parameters);
   } catch (error) {
-    return failureResponse(query, error);
+    if (error instanceof RejectionError)
+      return rejectionResponse(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
+    // A status of 500 would say that it is worth trying again.
+    if (error instanceof OpaqueError) return rejectionResponse(400, query, error.message, 0);
+    // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
+    if (error instanceof RangeError) return rejectionResponse(400, query, 'the statement is nested too deeply', 0);
+    return rejectionResponse(500, query, `internal error: ${(error as Error).message}`, 0);
   }
-}
-
-function failureResponse(query: string, error: unknown): HttpResponse {
-  if (error instanceof RejectionError)
-    return rejectionResponse(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
-  // A status of 500 would say that it is worth trying again.
-  if (error instanceof OpaqueError) return rejectionResponse(400, query, error.message, 0);
-  // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
-  if (error instanceof RangeError) return rejectionResponse(400, query, 'the statement is nested too deeply', 0);
-  return rejectionResponse(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
 /** Where only this machine can reach a server: not the unspecified address, which stands for all addresses of a server. */

@@ -62,8 +62,6 @@ export const isExpired = ({ expiresAt }: StoredToken): boolean => expiresAt <= D
 /** The hash of no password: a login with an unknown name takes as long as one with a known name. */
 const DECOY_HASH = formatHash(randomBytes(16), randomBytes(KEY_LENGTH));
 
-const MAX_REMEMBERED = 1000;
-
 /** Checks passwords. A correct one is hashed only once, because a client sends it with every request. */
 export class PasswordCheck {
   readonly #verified = new Set<string>();
@@ -76,7 +74,7 @@ export class PasswordCheck {
     const expected = Buffer.from(key, 'base64');
     const derived = await deriveKey(password, Buffer.from(salt, 'base64'));
     if (expected.length !== KEY_LENGTH || !timingSafeEqual(derived, expected) || hash === undefined) return false;
-    if (this.#verified.size >= MAX_REMEMBERED) this.#verified.clear();
+    if (this.#verified.size >= 1000) this.#verified.clear();
     this.#verified.add(id);
     return true;
   }

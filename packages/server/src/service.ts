@@ -17,7 +17,7 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { isPrincipalKind, type Kind } from '@sqlpipe/sql';
-import { listColumns, PARAMETERS } from './catalogue-functions.js';
+import { heads, listColumns } from './catalogue-functions.js';
 import type { Journal } from './journal.js';
 import {
   type Authenticator,
@@ -66,7 +66,10 @@ export class Service {
     const { engine } = this;
     const before = engine.log.savepoint();
     renewToken?.();
-    const reply = await whenReady(() => this.#execute(text, name));
+    const reply = await whenReady((): StatementReply => {
+      const { reply } = engine.execute(text, name);
+      return reply.kind === 'unanswered' ? { kind: 'rows', ...this.#answer(reply.query, engine.session(name)) } : reply;
+    });
     const entries = engine.log.journalEntries();
     try {
       if (entries.length > 0) await this.journal?.append(entries);
@@ -76,12 +79,6 @@ export class Service {
     }
     engine.log.commit();
     return reply;
-  }
-
-  #execute(text: string, caller: string): StatementReply {
-    const { reply } = this.engine.execute(text, caller);
-    if (reply.kind !== 'unanswered') return reply;
-    return { kind: 'rows', ...this.#answer(reply.query, this.engine.session(caller)) };
   }
 
   #answer(query: QueryStatement, session: Session): ResultSet {
@@ -101,8 +98,11 @@ export class Service {
         return listColumns(session, query.name, query.start);
       case 'show acl':
         return showAcl(query.list, query.entity, session);
-      case 'show parameters':
-        return PARAMETERS;
+      case 'show parameters': {
+        const [texts, flags] = ['property_path env_var_name value value_source', 'sensitive reloadable'];
+        // No rows, because sqlserve has none of the server's settings.
+        return { columns: [...heads('STRING', texts), ...heads('BOOLEAN', flags)], rows: [] };
+      }
       default:
         return listOf(query.name, typeof query.value === 'number' ? 'INT' : 'STRING', [query.value]);
     }

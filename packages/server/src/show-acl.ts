@@ -8,15 +8,11 @@ import { isExpired } from './secrets.js';
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
 export function showAcl(list: AclList, entity: string | undefined, session: Session): ResultSet {
-  if (entity !== undefined) requireDetailsAccess(session, entity);
+  const { acl, caller, authorize } = session;
+  // USER DETAILS is not required for the caller, its groups and the service accounts that it may assume.
+  const isOwn = () => acl.principalAndGroups(caller).some(own => isSameName(own, entity));
+  if (entity !== undefined && !isOwn() && !acl.canAssume(caller, entity)) authorize('USER DETAILS');
   return ACL_ANSWERS[list](session, entity);
-}
-
-/** USER DETAILS is not required for the caller, its groups and the service accounts that it may assume. */
-function requireDetailsAccess({ acl, caller, authorize }: Session, entity: string): void {
-  const ownNames = acl.principalAndGroups(caller);
-  if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;
-  authorize('USER DETAILS');
 }
 
 const listEnabled = (acl: Acl, kind: Principal['kind'], others: Cell[][] = []): ResultSet => ({
