@@ -178,10 +178,8 @@ const [DATABASE, WHOLE_TABLE] = ['', ''];
 /** What is given: a permission in upper case, or one of these. */
 const [MEMBER, ASSUME] = ['member of', 'assume'];
 
-/** Where a right is stored. */
-type Path = readonly [entity: string, given: string, table: string, column: string];
-
-function pathOf(right: Right): Path {
+/** The names of the nodes above a stored right. */
+function pathOf(right: Right): readonly [entity: string, given: string, table: string, column: string] {
   if (right.kind === 'membership') return [right.user, MEMBER, right.group, WHOLE_TABLE];
   if (right.kind === 'assumption') return [right.entity, ASSUME, right.account, WHOLE_TABLE];
   const { entity, permission, table = DATABASE, column = WHOLE_TABLE } = right;

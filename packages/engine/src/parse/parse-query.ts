@@ -58,13 +58,6 @@ const RULES = new Map<string, 'withStatement' | 'selectStatement'>([
 
 let grammar: Grammar | undefined;
 
-function requireGrammar(): Grammar {
-  if (grammar) return grammar;
-  throw new NotReadyError(async () => {
-    grammar = await import('./grammar.js');
-  });
-}
-
 export function parseBody(body: Body): ParsedQuery {
   return parseQuery(body.code, body);
 }
@@ -98,7 +91,11 @@ function parseQuery(text: string, origin: QueryOrigin) {
 }
 
 function parseByGrammar(text: string, origin: QueryOrigin) {
-  const { parser, tokenize, visitor } = requireGrammar();
+  if (!grammar)
+    throw new NotReadyError(async () => {
+      grammar = await import('./grammar.js');
+    });
+  const { parser, tokenize, visitor } = grammar;
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
   const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
