@@ -3,8 +3,7 @@
  * parser's own declarations compile only with `skipLibCheck`.
  */
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
-export { analyzeRelation } from './analyze/analyze-relation.js';
+export { analyzeRelation, type Relation } from './analyze/analyze-relation.js';
 export { columnName } from './analyze/column-names.js';
-export type { Relation } from './analyze/column-scope.js';
 export { requireQueryReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

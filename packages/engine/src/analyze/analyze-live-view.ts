@@ -21,9 +21,8 @@ import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
 import { parseBody } from '../parse/parse-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
-import { analyzeRelation } from './analyze-relation.js';
+import { analyzeRelation, type Relation } from './analyze-relation.js';
 import { columnName } from './column-names.js';
-import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };

@@ -38,8 +38,7 @@ import {
 import { isSameName, kindKeywords, type LocatedName, NameSet } from '@sqlpipe/sql';
 import { analyzeLiveView, scanLiveView } from '../analyze/analyze-live-view.js';
 import { analyzeMaterializedView, findTimestampClause } from '../analyze/analyze-materialized-view.js';
-import { analyzeRelation } from '../analyze/analyze-relation.js';
-import type { Relation } from '../analyze/column-scope.js';
+import { analyzeRelation, type Relation } from '../analyze/analyze-relation.js';
 import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type Table, toStoredColumn } from '../catalogue-objects.js';

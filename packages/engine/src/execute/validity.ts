@@ -8,8 +8,7 @@ import { catchRejection, missingError, RejectionError } from '@sqlpipe/ddl/parse
 import type { ChangeOfBaseReason } from '@sqlpipe/schema';
 import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import { findViewTimestamp, requireWalBase } from '../analyze/analyze-materialized-view.js';
-import { analyzeRelation } from '../analyze/analyze-relation.js';
-import type { Relation } from '../analyze/column-scope.js';
+import { analyzeRelation, type Relation } from '../analyze/analyze-relation.js';
 import { rejectNonDeterministic } from '../analyze/non-deterministic.js';
 import type { Catalogue, MutableCatalogue } from '../catalogue.js';
 import {
