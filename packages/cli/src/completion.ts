@@ -98,8 +98,4 @@ ${commands
 `;
 
 /** The scripts by shell. @param name of the function in the script @param commands separated by blanks; the script completes them all */
-export const SCRIPTS: Readonly<Record<string, (name: string, commands: string) => string>> = {
-  bash,
-  zsh,
-  fish,
-};
+export const SCRIPTS: Readonly<Record<string, (name: string, commands: string) => string>> = { bash, zsh, fish };

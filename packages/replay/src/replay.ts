@@ -57,7 +57,7 @@ interface Run {
  */
 export async function prepareReplay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, client } = target;
-  const { wait, signal, info = () => {}, trackProgress = statements => statements } = options;
+  const { ignore, wait, signal, info = () => {}, trackProgress = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const runOfInput = await prepareRun(input, target, options);
   const run = options.alter ? await makePlan(runOfInput, target, options) : runOfInput;
@@ -75,11 +75,7 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, locations });
   if (!(options.dryRun || options.noVerify))
-    outcomes = endIfDifferent(
-      verifyOutcomes(outcomes, { client, existing, ignore: options.ignore }),
-      options,
-      endOfRun,
-    );
+    outcomes = endIfDifferent(verifyOutcomes(outcomes, { client, existing, ignore }), options, endOfRun);
   return {
     omissions,
     outcomes: warnOfProblems(outcomes, client, options),

@@ -3,7 +3,7 @@ import { type ErrorCode, truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import type { TransportError } from './exchange.js';
 
-type Failure = Readonly<{ code: ErrorCode; message: string }>;
+type TransportFailure = Readonly<{ code: ErrorCode; message: string }>;
 type RequestContext = ConnectionConfig & { readonly requiredBuffer: number };
 
 const HOST_HELP = 'is the address right?';
@@ -31,7 +31,7 @@ const TLS_MESSAGES: Record<string, string> = {
 };
 
 /** The message follows the instance's name and a colon. */
-export function toTransportFailure(error: TransportError, context: RequestContext): Failure {
+export function toTransportFailure(error: TransportError, context: RequestContext): TransportFailure {
   const { code = '', name, message } = error.cause;
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
   // This version of undici does not set the codes that it documents for these errors.
@@ -68,8 +68,8 @@ export function toTransportFailure(error: TransportError, context: RequestContex
   return unreachableFailure(`the request failed (${formatCause(error.cause)}); is the network up?`);
 }
 
-const unreachableFailure = (message: string): Failure => ({ code: 'UNREACHABLE', message });
-const protocolFailure = (message: string): Failure => ({ code: 'PROTOCOL', message });
+const unreachableFailure = (message: string): TransportFailure => ({ code: 'UNREACHABLE', message });
+const protocolFailure = (message: string): TransportFailure => ({ code: 'PROTOCOL', message });
 
 function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: RequestContext): string {
   const first = firstCause(cause);
