@@ -52,7 +52,7 @@ export interface Assertion {
   /** Whether `tables[0]` must not be written to while the plan runs. */
   readonly needsIdleTable?: boolean;
   /** Whether it is asked again before each REFRESH of its views, because no definition shows what it is about. */
-  readonly isAskedAgain?: boolean;
+  readonly isRepeated?: boolean;
   /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
   readonly purpose: string;
@@ -189,7 +189,7 @@ export function noneLimitedAssertion(views: NameList): Assertion {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
     tables: views,
     isFinal: true,
-    isAskedAgain: true,
+    isRepeated: true,
     purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose rows beyond it`,
     formatReason: () =>
       `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose rows beyond it; make the plan again: the new plan says what would be lost`,

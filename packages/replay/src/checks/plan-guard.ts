@@ -16,11 +16,11 @@ interface GuardedObject extends KindAndName {
 }
 
 export class PlanGuard {
-  readonly #known = new Map<string, GuardedObject>();
+  readonly #objects = new Map<string, GuardedObject>();
   readonly #lostGrants: LostGrants;
-  readonly #askedAgain: readonly Assertion[];
+  readonly #repeatedAssertions: readonly Assertion[];
   /** The number of statements that were executed. */
-  #executed = 0;
+  #executedCount = 0;
 
   /** @param planStatements executed in this order */
   private constructor(
@@ -28,9 +28,9 @@ export class PlanGuard {
     private readonly planStatements: readonly string[],
   ) {
     this.#lostGrants = new LostGrants(client, planStatements);
-    this.#askedAgain = planStatements.flatMap(each => {
+    this.#repeatedAssertions = planStatements.flatMap(each => {
       const assertion = parseAssertion(each);
-      return assertion?.isAskedAgain ? assertion : [];
+      return assertion?.isRepeated ? assertion : [];
     });
   }
 
@@ -45,7 +45,9 @@ export class PlanGuard {
     const names = findNames([...planStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
-      return isRead && isObjectKind(kind) && !guard.#known.has(kindAndNameKey({ kind, name })) ? [{ kind, name }] : [];
+      return isRead && isObjectKind(kind) && !guard.#objects.has(kindAndNameKey({ kind, name }))
+        ? [{ kind, name }]
+        : [];
     });
     // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
     await guard.#fetch(others, ids, () => {});
@@ -53,7 +55,7 @@ export class PlanGuard {
   }
 
   knownStatements(): string[] {
-    return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
+    return [...this.#objects.values()].flatMap(({ statement }) => statement ?? []);
   }
 
   /**
@@ -63,19 +65,20 @@ export class PlanGuard {
   async fetchConflicts(statement: string): Promise<string[]> {
     const own = this.#findObjects(statement);
     if (own.length === 0) return [];
-    const next = this.planStatements[this.#executed + 1];
+    const next = this.planStatements[this.#executedCount + 1];
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
-    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(this.#executed);
+    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(this.#executedCount);
   }
 
   /** Finds the assertions of the plan that must still be true before a statement is sent. */
   findAssertions(statement: string): string[] {
     if (identify(statement).verb !== 'REFRESH') return [];
     const refreshed = new NameSet(findPlannedObjects([statement]).map(({ name }) => name));
-    return this.#askedAgain.flatMap(each => (each.tables.some(name => refreshed.has(name)) ? each.statement : []));
+    const repeated = this.#repeatedAssertions.filter(({ tables }) => tables.some(name => refreshed.has(name)));
+    return repeated.map(each => each.statement);
   }
 
   /**
@@ -83,18 +86,18 @@ export class PlanGuard {
    * @returns a sentence for each object that somebody else has replaced since `fetchConflicts`, for example while it was refreshed
    */
   async recordExecuted(statement: string): Promise<string[]> {
-    this.#executed++;
+    this.#executedCount++;
     const changed = findPlannedObjects([statement]);
     try {
       const ids = await this.#fetchIds(changed);
       const replaced = changed.filter(object =>
-        isReplaced(this.#known.get(kindAndNameKey(object)), ids.get(object.name)),
+        isReplaced(this.#objects.get(kindAndNameKey(object)), ids.get(object.name)),
       );
       await this.#fetch(changed, ids);
       return replaced.map(formatReplaced);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      for (const object of changed) this.#known.delete(kindAndNameKey(object));
+      for (const object of changed) this.#objects.delete(kindAndNameKey(object));
       return [];
     }
   }
@@ -111,17 +114,17 @@ export class PlanGuard {
       const statement = statements[i];
       // Without a statement, the id is that of an object of another kind, which has the same name.
       const id = statement === undefined ? undefined : ids.get(object.name);
-      this.#known.set(kindAndNameKey(object), { ...object, statement, id });
+      this.#objects.set(kindAndNameKey(object), { ...object, statement, id });
     }
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
   #findObjects(statement: string): GuardedObject[] {
     const creates = isObjectKind(identify(statement).kind);
-    const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindAndNameKey(object)) ?? []);
+    const changed = findPlannedObjects([statement]).flatMap(object => this.#objects.get(kindAndNameKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
     const names = findNames(queries);
-    const sources = [...this.#known.values()].filter(({ name }) => names.has(name));
+    const sources = [...this.#objects.values()].filter(({ name }) => names.has(name));
     return [...new Set([...(creates ? [] : changed), ...sources])];
   }
 }

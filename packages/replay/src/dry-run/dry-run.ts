@@ -55,7 +55,7 @@ export class DryRun {
   readonly #allowed: AllowedLosses;
   readonly #existing: ExistingObjects;
   #effectsOfRestart: readonly Effect[] = [];
-  readonly #affected = new NameSet();
+  readonly #affectedNames = new NameSet();
   readonly #answers: ServerAnswers;
   readonly #harm: RowHarm;
   readonly #questions: ReturnType<typeof createRowQuestions>;
@@ -204,7 +204,7 @@ export class DryRun {
     this.#rows.recordAssertion(assertion ?? {});
     const isOther = (name: string) => this.#engine.find(name)?.id !== this.#rows.findLoaded(name)?.id;
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
-    if (names.some(name => this.#affected.has(name)) || assertion?.tables.some(isOther))
+    if (names.some(name => this.#affectedNames.has(name)) || assertion?.tables.some(isOther))
       throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return this.context.client.queryRows(query);
   }
@@ -226,8 +226,8 @@ export class DryRun {
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
       effects.push(...harm.effects.map(({ effect }) => effect));
       this.#harm.recordExecution(execution, harm);
-      for (const { name } of execution.transitions) this.#affected.add(name);
-      for (const { object } of effects) this.#affected.add(object);
+      for (const { name } of execution.transitions) this.#affectedNames.add(name);
+      for (const { object } of effects) this.#affectedNames.add(object);
       const known = this.#effectsOfRestart;
       this.#effectsOfRestart = this.#engine.effectsOfRestart();
       effects.push(...this.#effectsOfRestart.filter(each => !known.some(other => isDeepStrictEqual(other, each))));

@@ -59,14 +59,14 @@ export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statement
 const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
 
 export class RowHarm {
-  readonly #loaded: ReadonlyMap<number | undefined, CatalogueObject>;
+  readonly #loadedObjects: ReadonlyMap<number | undefined, CatalogueObject>;
   /** The ids of the tables whose values earlier statements change. What the target answers about these values is outdated. */
-  readonly #written = new Set<number | undefined>();
+  readonly #writtenTables = new Set<number | undefined>();
   /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
-  readonly #repartitioned = new Set<number | undefined>();
-  readonly #recorded: (HarmfulEffect & { readonly id: number | undefined })[] = [];
+  readonly #repartitionedTables = new Set<number | undefined>();
+  readonly #recordedEffects: (HarmfulEffect & { readonly id: number | undefined })[] = [];
   /** How many values of a column change, as the end of a sentence. */
-  readonly #changes = new Map<string, string>();
+  readonly #changeTexts = new Map<string, string>();
 
   constructor(
     private readonly engine: Engine,
@@ -74,12 +74,12 @@ export class RowHarm {
     private readonly answers: ServerAnswers,
     private readonly version: string | undefined,
   ) {
-    this.#loaded = new Map(engine.catalogue.list().map(object => [object.id, object]));
+    this.#loadedObjects = new Map(engine.catalogue.list().map(object => [object.id, object]));
   }
 
   /** The effects of the statements so far on tables that still exist. */
   get recordedEffects(): readonly HarmfulEffect[] {
-    return this.#recorded.filter(({ id }) => this.engine.catalogue.findById(id));
+    return this.#recordedEffects.filter(({ id }) => this.engine.catalogue.findById(id));
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
@@ -87,7 +87,7 @@ export class RowHarm {
     const command = parseCommand(statement);
     const fill = parseFill(statement);
     const harm: Harm = { command, isFill: fill !== undefined, effects: [] };
-    if (command?.action === 'refresh range' && this.#loaded.has(this.engine.find(command.name)?.id))
+    if (command?.action === 'refresh range' && this.#loadedObjects.has(this.engine.find(command.name)?.id))
       harm.doubt = 'it computes rows of the view again, and the rows that they were computed from may be gone';
     if (command && isPartitionCommand(command)) await this.#addMissingPartition(command, harm);
     const filled = fill && this.#findTable(fill.table);
@@ -105,19 +105,19 @@ export class RowHarm {
 
   /** Records a statement that the engine has accepted. */
   recordExecution({ effects }: Execution, { command, isFill, effects: harmful }: Harm): void {
-    for (const each of harmful) this.#recorded.push({ ...each, id: this.engine.find(each.effect.object)?.id });
+    for (const each of harmful) this.#recordedEffects.push({ ...each, id: this.engine.find(each.effect.object)?.id });
     if (isFill) return;
     for (const { type, object, column, lossKind } of effects) {
       if (column !== undefined || (type !== 'rewritten' && lossKind !== 'drop')) continue;
       const id = this.engine.find(object)?.id;
-      if (command && isPartitionCommand(command)) this.#repartitioned.add(id);
-      if (!command || !isPartitionConversion(command)) this.#written.add(id);
+      if (command && isPartitionCommand(command)) this.#repartitionedTables.add(id);
+      if (!command || !isPartitionConversion(command)) this.#writtenTables.add(id);
     }
   }
 
   /** The effect with the number of values that change, if the target has counted them. */
   withChangeCount(effect: Effect): Effect {
-    const changes = effect.lossKind === 'values' ? this.#changes.get(pathKey(effect)) : undefined;
+    const changes = effect.lossKind === 'values' ? this.#changeTexts.get(pathKey(effect)) : undefined;
     return changes === undefined ? effect : { ...effect, text: effect.text + changes };
   }
 
@@ -135,8 +135,8 @@ export class RowHarm {
     const isConversion = isPartitionConversion(command);
     const table = this.#findTable(name);
     if (!table || action === 'force drop partition' || (table.wal && !(isConversion && partitions))) return;
-    const former = this.#loaded.get(table.id);
-    const isOutdated = this.#written.has(table.id) || this.#repartitioned.has(table.id);
+    const former = this.#loadedObjects.get(table.id);
+    const isOutdated = this.#writtenTables.has(table.id) || this.#repartitionedTables.has(table.id);
     const isAskable = !isOutdated && partitions && (action === 'drop partition' || isConversion);
     for (const partition of isAskable ? partitions : [undefined]) {
       const { name = '', begin } = partition ? parsePartitionName(partition.name, table.partitionBy) : {};
@@ -156,8 +156,8 @@ export class RowHarm {
   /** Whether the target answers that a table or a stored view has no rows; undefined if earlier statements may have changed that. */
   async fetchIsEmpty(name: string): Promise<boolean | undefined> {
     const id = this.engine.find(name)?.id;
-    const former = this.#loaded.get(id);
-    if (this.#written.has(id)) return undefined;
+    const former = this.#loadedObjects.get(id);
+    if (this.#writtenTables.has(id)) return undefined;
     return !former || (await this.#fetchRowCount(quoteLiteral(former.name))) === 0;
   }
 
@@ -169,8 +169,8 @@ export class RowHarm {
 
   /** @param action an action of ALTER, or `fill` for an UPDATE of `printFill` */
   async #addPartitionHarm(table: Table, action: string, harm: Harm): Promise<void> {
-    const former = this.#loaded.get(table.id);
-    const isOutdated = this.#repartitioned.has(table.id);
+    const former = this.#loadedObjects.get(table.id);
+    const isOutdated = this.#repartitionedTables.has(table.id);
     const name = former?.name ?? table.name;
     for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
       const count = isOutdated ? undefined : former ? await this.#fetchCount(condition) : 0;
@@ -200,13 +200,13 @@ export class RowHarm {
     if (hasNoLoss || conditions.length > 0) return;
     const values = await this.#fetchAnswer(() => this.answers.askChangedValues(stored));
     if (values?.changed === 0) this.rows.recordAssertion({ conversion });
-    this.#changes.set(pathKey({ object: table.name, column }), formatChangedValues(values));
+    this.#changeTexts.set(pathKey({ object: table.name, column }), formatChangedValues(values));
   }
 
   /** The conversion with the names of the target; undefined if earlier statements change the values or the type of the column. */
   #findStored({ id, columns }: Table, conversion: Conversion): Conversion | 'nothing' | undefined {
-    if (this.#written.has(id)) return undefined;
-    const former = this.#loaded.get(id);
+    if (this.#writtenTables.has(id)) return undefined;
+    const former = this.#loadedObjects.get(id);
     const current = columns.find(({ name }) => name === conversion.column);
     const column = former?.columns.find(each => each.id === current?.id);
     if (!former || !column) return 'nothing';
