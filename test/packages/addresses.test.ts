@@ -1,4 +1,4 @@
-import { fetchIsSameAddress, parseAddress } from '../../packages/instance/src/configuration/address.js';
+import { detectSameAddress, parseAddress } from '../../packages/instance/src/configuration/address.js';
 import { findProxy } from '../../packages/instance/src/configuration/resolve-instance.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { resolveOperands } from '../../packages/sqldiff/src/sides.js';
@@ -178,8 +178,8 @@ const lookUp = async (name: string) => ADDRESSES[name] ?? Promise.reject(new Err
 const comparesTo = macro({
   async exec(t, one: string, other: string, expected: boolean) {
     const [a, b] = [one, other].map(operand => parseAddress(operand).url) as [URL, URL];
-    t.is(await fetchIsSameAddress(a, b, lookUp), expected);
-    t.is(await fetchIsSameAddress(b, a, lookUp), expected, 'the other way round');
+    t.is(await detectSameAddress(a, b, lookUp), expected);
+    t.is(await detectSameAddress(b, a, lookUp), expected, 'the other way round');
   },
   title: (_title, one, other, expected) => `${one} and ${other} are ${expected ? 'the same' : 'different'}`,
 });

@@ -47,7 +47,7 @@ export async function resolveOperands(
 ): Promise<Sides> {
   if (a === '-' && b === '-') throw new UsageError('only one of the two operands can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
-  const [isA, isB] = [await fetchIsInstance(a, names), await fetchIsInstance(b, names)];
+  const [isA, isB] = [await detectInstance(a, names), await detectInstance(b, names)];
   if (isA && isB) rejectSharedCredentials(context);
   const resolveSide = async (path: string, isInstance: boolean, program: string, label?: string): Promise<Side> => {
     if (!isInstance) return { label: label ?? (path === '-' ? 'standard input' : path), path };
@@ -65,7 +65,7 @@ export async function resolveOperands(
   return sides;
 }
 
-async function fetchIsInstance(operand: string, names: string[]): Promise<boolean> {
+async function detectInstance(operand: string, names: string[]): Promise<boolean> {
   if (operand === '-') return false;
   if (names.includes(operand)) return true;
   return !hasPathSyntax(operand) && (await stat(operand).catch(() => undefined)) === undefined;

@@ -137,7 +137,7 @@ const LOCALHOST = 'localhost';
  * Whether two addresses are those of one server, whatever the scheme. A name is the same as an IP address that it has. Two different
  * names are two servers, because one address can serve several names.
  */
-export async function fetchIsSameAddress(one: URL, other: URL, lookUp = lookUpAll): Promise<boolean> {
+export async function detectSameAddress(one: URL, other: URL, lookUp = lookUpAll): Promise<boolean> {
   if (effectivePort(one) !== effectivePort(other) || one.pathname !== other.pathname) return false;
   const hosts = [one, other].map(({ hostname }) => formatHost(hostname));
   if (hosts[0] === hosts[1]) return true;

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, formatSuggestion } from '@sqlpipe/text';
 import { configError, InstanceError } from '../instance-error.js';
-import { type Address, fetchIsSameAddress, formatAddress, parseAddress } from './address.js';
+import { type Address, detectSameAddress, formatAddress, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
 import { isNotFound, readError } from './secret-file.js';
 
@@ -31,7 +31,7 @@ export async function readProtectedNames(url: URL, env: ResolveContext['env']): 
   const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
   const names = entries.map(async ([name, entry]) => {
     const address = tryParseUrl(entry.url);
-    return address && (await fetchIsSameAddress(url, address)) ? [name] : [];
+    return address && (await detectSameAddress(url, address)) ? [name] : [];
   });
   return (await Promise.all(names)).flat();
 }
