@@ -146,7 +146,7 @@ async function listPaths(folder: string): Promise<string[]> {
   return paths.flat().sort();
 }
 
-/** A long name continues in a folder (`fileName`). A link in its place is rejected: the files may come from an untrusted source. */
+/** A long name continues in a folder (`encodeFileName`). A link in its place is rejected: the files may come from an untrusted source. */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });

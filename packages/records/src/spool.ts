@@ -55,7 +55,7 @@ export interface DeferredInput extends AsyncIterable<string> {
 }
 
 /**
- * Defers a source of statements: `ready()` or the first read opens it. It can be read once.
+ * Defers a source of statements: `readAll()` or the first read opens it. It can be read once.
  * A program that prompts at the terminal first waits for the programs before it in the pipe, because they may prompt too. When a Node
  * process ends, it restores the terminal's mode, and the answer to another program's prompt would be echoed.
  */

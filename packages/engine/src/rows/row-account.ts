@@ -181,7 +181,7 @@ export class RowAccount {
     });
   }
 
-  /** Adds a loss, except that of a whole object, which `#judge` adds. Principals have no id, so their losses have the id `undefined`. */
+  /** Adds a loss, except that of a whole object, which `#lossesOf` adds. Principals have no id, so their losses have the id `undefined`. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, lossKind } = effect;
     const { losses } = this.#ledger;
