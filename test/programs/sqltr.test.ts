@@ -10,7 +10,7 @@ import { repair } from '@sqlpipe/ddl';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { RenameRules } from '../../packages/sqltr/src/rename.js';
-import { translate } from '../../packages/sqltr/src/translate.js';
+import { translateStatements } from '../../packages/sqltr/src/translate.js';
 import { cases } from '../cases/cases.js';
 import { CORPUS, readCorpus } from '../support/corpus.js';
 import { databases } from '../support/databases.js';
@@ -108,7 +108,7 @@ const NONE = new RenameRules([], '');
 function rename(statements: readonly string[], ...rules: string[]): Promise<string[]> {
   const names = { objects: new RenameRules(rules, '--rename'), owners: NONE, principals: NONE };
   const losses = { isLossy: false, warn() {} };
-  return Readable.from(translate(Readable.from(statements), { names, adapters: [] }, losses)).toArray();
+  return Readable.from(translateStatements(Readable.from(statements), { names, adapters: [] }, losses)).toArray();
 }
 
 const quoteRule = (name: string): string => `"${name}"`;

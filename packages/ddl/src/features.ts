@@ -1,5 +1,5 @@
 /** For each feature, the last open source version without it. 8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are documented. */
-const LAST_WITHOUT = {
+const LAST_VERSION_WITHOUT = {
   TTL: '8.1.4',
   'materialized views': '8.1.4',
   arrays: '8.1.4',
@@ -33,7 +33,7 @@ const LAST_WITHOUT = {
   'storage policies': undefined,
 } as const;
 
-export type FeatureName = keyof typeof LAST_WITHOUT;
+export type FeatureName = keyof typeof LAST_VERSION_WITHOUT;
 
 /** Whether a server has a feature. */
 export type HasFeature = (feature: FeatureName) => boolean;
@@ -42,7 +42,7 @@ export type HasFeature = (feature: FeatureName) => boolean;
 export const createFeatureCheck =
   ({ version, isEnterprise = false }: { version?: string | undefined; isEnterprise?: boolean }): HasFeature =>
   feature => {
-    const last = LAST_WITHOUT[feature];
+    const last = LAST_VERSION_WITHOUT[feature];
     return last === undefined ? isEnterprise : version === undefined || isLaterVersion(version, last);
   };
 

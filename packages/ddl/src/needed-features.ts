@@ -13,12 +13,12 @@ const isInTable = (isIn: (table: TableDefinition) => boolean) => (definition: De
 const hasType = (type: RegExp) => isInTable(({ columns }) => columns.some(column => type.test(column.type)));
 
 const FEATURES: readonly Feature<Definition>[] = [
-  { name: 'views', word: /view/i, isIn: ({ kind }) => kind === 'view' },
-  { name: 'materialized views', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
-  { name: 'live views', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
-  { name: 'DECIMAL', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
-  { name: 'TIMESTAMP_NS', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
-  { name: 'arrays', word: /\[/, isIn: hasType(/\[/) },
+  { name: 'views', pattern: /view/i, isIn: ({ kind }) => kind === 'view' },
+  { name: 'materialized views', pattern: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
+  { name: 'live views', pattern: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
+  { name: 'DECIMAL', pattern: /decimal/i, isIn: hasType(/^DECIMAL/) },
+  { name: 'TIMESTAMP_NS', pattern: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
+  { name: 'arrays', pattern: /\[/, isIn: hasType(/\[/) },
   ...COLUMN_PROPERTIES.flatMap(({ features = [] }) =>
     features.map(each => ({ ...each, isIn: isInTable(({ columns }) => columns.some(each.isIn)) })),
   ),
@@ -40,7 +40,7 @@ export const dependsOnVersion = (statement: string): boolean => findFeatures(sta
 /** A fast check, which does not parse: whether a statement may have a clause that a version such as `9.2.3` lacks. */
 export function mayLackFeature(statement: string, version: string): boolean {
   const hasFeature = createFeatureCheck({ version });
-  return FEATURES.some(({ name, word }) => !hasFeature(name) && word.test(statement));
+  return FEATURES.some(({ name, pattern }) => !hasFeature(name) && pattern.test(statement));
 }
 
 /** Finds the features that a statement needs and a version such as `9.2.3` lacks. Empty for a statement of unknown syntax. */
@@ -51,7 +51,7 @@ export function findMissingFeatures(statement: string, version: string): Feature
 }
 
 function findFeatures(statement: string, features = FEATURES): Feature<Definition>[] {
-  const possible = features.filter(({ word }) => word.test(statement));
+  const possible = features.filter(({ pattern }) => pattern.test(statement));
   const definition = possible.length > 0 ? tryParseDefinition(statement) : undefined;
   return definition ? possible.filter(({ isIn }) => isIn(definition)) : [];
 }

@@ -69,7 +69,7 @@ export interface ClauseTranslation {
 export interface Feature<F> {
   readonly name: FeatureName;
   /** Matches each statement that needs the feature. Only statements that match are parsed. */
-  readonly word: RegExp;
+  readonly pattern: RegExp;
   isIn(definition: F): boolean;
   /** The clause without the feature. Missing if the object is of no use without the feature. */
   without?(clause: string): string;

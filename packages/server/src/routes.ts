@@ -97,7 +97,7 @@ function findForeignReason(
   hosts: ReadonlySet<string> | undefined,
 ): string | undefined {
   const host = headers.get('host');
-  if (hosts && host !== undefined && !isAllowed(host, hosts))
+  if (hosts && host !== undefined && !isAllowedHost(host, hosts))
     return 'Host not allowed: start sqlserve with --allow-host NAME to allow it';
   const site = headers.get('sec-fetch-site') ?? 'none';
   const pages = [headers.get('origin'), headers.get('referer')].filter(page => page !== undefined);
@@ -105,7 +105,7 @@ function findForeignReason(
   return 'Requests from pages of other origins are not allowed';
 }
 
-function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
+function isAllowedHost(host: string, hosts: ReadonlySet<string>): boolean {
   const name = parseUrl(`http://${host}`)
     ?.hostname.replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');

@@ -11,12 +11,12 @@ const KEY_LENGTH = 32;
 const computeKey = promisify<string, Buffer, number, typeof SCRYPT_COST, Buffer>(scrypt);
 
 /** One hash at a time in each queue. Hashes use the threads that also write the journal: guessers must not fill them. */
-const queues: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
+const hashQueues: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 
 function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
   const compute = () => computeKey(password, salt, KEY_LENGTH, SCRYPT_COST);
-  const key = (queues.shift() as Promise<unknown>).then(compute, compute);
-  queues.push(key);
+  const key = (hashQueues.shift() as Promise<unknown>).then(compute, compute);
+  hashQueues.push(key);
   return key;
 }
 

@@ -38,7 +38,7 @@ export class Service {
   readonly authenticate: Authenticator;
   /** Changes are written here before they are acknowledged; without a journal they are not stored. */
   journal: Pick<Journal, 'append'> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastExecution: Promise<unknown> = Promise.resolve();
 
   /** @param login the only login of the open source edition, or the administrator of the enterprise edition */
   constructor(
@@ -56,8 +56,8 @@ export class Service {
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
   async execute(text: string, caller: Caller): Promise<StatementReply> {
     // One at a time: a statement may wait for the grammar between its checks and its changes, and for the disk after them.
-    const run = this.#last.then(() => this.#executeAndStore(text, caller));
-    this.#last = run.catch(() => {});
+    const run = this.#lastExecution.then(() => this.#executeAndStore(text, caller));
+    this.#lastExecution = run.catch(() => {});
     return run;
   }
 

@@ -37,7 +37,7 @@ export interface LossOptions {
  * Applies the adapters, and leaves out what reads from a removed object, and rights on one.
  * @throws CodedError at the end, if losses are not accepted
  */
-export async function* adapt(
+export async function* adaptStatements(
   statements: AsyncIterable<string>,
   adapters: readonly Adapter[],
   { isLossy, warn }: LossOptions,
@@ -164,7 +164,7 @@ export const toVersion =
     const removed = new Map<string, string>();
     const statement = replaceClauses(given, (property, clause, { kind }) => {
       const { features = [] } = findProperty(property, kind) ?? findColumnProperty(property) ?? {};
-      const feature = features.find(({ name, word }) => !hasFeature(name) && word.test(clause));
+      const feature = features.find(({ name, pattern }) => !hasFeature(name) && pattern.test(clause));
       if (feature?.without) removed.set(feature.name, feature.loss ?? `${feature.name} is removed`);
       return feature?.without?.(clause);
     });

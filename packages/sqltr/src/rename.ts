@@ -107,7 +107,10 @@ export interface RulesByRole {
 }
 
 /** Renames after all statements were read: only then are conflicts known. @throws CodedError for those, and for names in unknown syntax */
-export async function* rename(input: AsyncIterable<NumberedStatement>, rules: RulesByRole): AsyncGenerator<string> {
+export async function* renameStatements(
+  input: AsyncIterable<NumberedStatement>,
+  rules: RulesByRole,
+): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
   // Finding the mentions takes longest, so they are stored with the statement, on the line before it.
   const surveyed = async function* () {
@@ -128,25 +131,25 @@ export async function* rename(input: AsyncIterable<NumberedStatement>, rules: Ru
 /** The renaming of a schema. All statements are surveyed before the first one is changed. */
 class Renaming {
   /** The old name for each final name, existing or new. Only final names that another rule could produce are kept. */
-  readonly #taken = new Map<string, string>();
+  readonly #oldNames = new Map<string, string>();
   /** The old and new names of views. A view shadows a common table expression of its name. */
   readonly #views = new NameSet();
   readonly #newViews = new NameSet();
   readonly #expressions = new NameSet();
   #hasClash = false;
-  readonly #inQueries: boolean;
+  readonly #searchesQueries: boolean;
 
   constructor(private readonly rules: RulesByRole) {
-    this.#inQueries = !rules.objects.isEmpty;
+    this.#searchesQueries = !rules.objects.isEmpty;
   }
 
   /** Records the names in a statement, and returns its mentions. */
   survey({ n, statement }: NumberedStatement): Mention[] {
     const { kind, name } = readStatementHead(statement);
-    const mentions = findMentions(statement, { inQueries: this.#inQueries });
+    const mentions = findMentions(statement, { inQueries: this.#searchesQueries });
     for (const mention of mentions) this.#claim(mention, true);
     this.#rejectUnknown(n, statement, mentions);
-    if (kind === 'view' && this.#inQueries) {
+    if (kind === 'view' && this.#searchesQueries) {
       this.#views.add(detach(name));
       this.#newViews.add(detach(this.rules.objects.apply(name) ?? name));
     }
@@ -157,7 +160,7 @@ class Renaming {
 
   canFail(): boolean {
     const isView = (name: string): boolean => this.#views.has(name) || this.#newViews.has(name);
-    return this.#taken.size > 0 || this.#hasClash || [...this.#expressions].some(isView);
+    return this.#oldNames.size > 0 || this.#hasClash || [...this.#expressions].some(isView);
   }
 
   /** A statement with its new names. @param mentions the result of `survey` */
@@ -182,12 +185,12 @@ class Renaming {
     for (const mention of mentions) if (this.#changedName(mention) !== undefined) this.#claim(mention, false);
     const renamed = this.replaceNames(statement, mentions);
     const suspect = expressions.find(name => this.#newViews.has(name)) ?? this.#findClash(statement, mentions);
-    if (isShadowed || suspect !== undefined) this.#verify(statement, mentions, renamed, suspect);
+    if (isShadowed || suspect !== undefined) this.#rejectChangedMeaning(statement, mentions, renamed, suspect);
     return renamed;
   }
 
   #findExpressions(statement: string): string[] {
-    return this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
+    return this.#searchesQueries ? [...findCommonTableExpressions(statement)] : [];
   }
 
   #newName({ role, name }: Mention): string | undefined {
@@ -216,13 +219,13 @@ class Renaming {
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(newName)}`;
-    const other = this.#taken.get(key);
+    const other = this.#oldNames.get(key);
     if (other !== undefined && !isSameName(other, name))
       throw new CodedError(
         'REJECTED',
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(newName)}'; choose another name, or remove one of them`,
       );
-    if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
+    if (remember && other === undefined && rules.mayCollide(name)) this.#oldNames.set(detach(key), detach(name));
   }
 
   /** @throws CodedError if a statement that is not understood may contain a name to change */
@@ -250,7 +253,7 @@ class Renaming {
   }
 
   /** Parses a renamed statement again: in it, a new name may be an alias, or a renamed view may now hide a common table expression. */
-  #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
+  #rejectChangedMeaning(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
     const isView = (name: string): boolean => this.#newViews.has(name);
     const found = findMentions(renamed, { isView }).map(({ name }) => name);

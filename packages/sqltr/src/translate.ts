@@ -1,21 +1,21 @@
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
 import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
-import { type Adapter, adapt, type LossOptions, toEnterprise, toOpenSource, toVersion } from './adapt.js';
-import { RenameRules, type RulesByRole, rename } from './rename.js';
+import { type Adapter, adaptStatements, type LossOptions, toEnterprise, toOpenSource, toVersion } from './adapt.js';
+import { RenameRules, type RulesByRole, renameStatements } from './rename.js';
 
 /** The translated statements, after all were read. @throws CodedError if one cannot be translated */
-export async function* translate(
+export async function* translateStatements(
   statements: AsyncIterable<string>,
   { names, adapters }: { readonly names: RulesByRole; readonly adapters: readonly Adapter[] },
   losses: LossOptions,
 ): AsyncGenerator<string> {
-  const adapted = adapt(statements, adapters, losses);
+  const adapted = adaptStatements(statements, adapters, losses);
   const { objects, owners, principals } = names;
   const keepsNames = objects.isEmpty && owners.isEmpty && principals.isEmpty;
-  yield* keepsNames ? await spool(texts(adapted)) : rename(adapted, names);
+  yield* keepsNames ? await spool(toTexts(adapted)) : renameStatements(adapted, names);
 }
 
-async function* texts(statements: AsyncIterable<{ readonly statement: string }>): AsyncGenerator<string> {
+async function* toTexts(statements: AsyncIterable<{ readonly statement: string }>): AsyncGenerator<string> {
   for await (const { statement } of statements) yield statement;
 }
 
@@ -47,7 +47,7 @@ export async function writeTranslation(
     owners: new RenameRules(owner, '--owner'),
     principals: new RenameRules(principal, '--principal'),
   };
-  const translated = translate(
+  const translated = translateStatements(
     decodeRecords(io.stdin(), { maxRecord }),
     { names, adapters: adaptersFor(to) },
     { isLossy: lossy, warn: io.warn },

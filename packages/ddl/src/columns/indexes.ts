@@ -3,7 +3,7 @@ import type { Column, Index } from '../definition.js';
 import type { CreateContext } from '../parser/clause-reader.js';
 import { Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName } from '../parser/names.js';
-import { ceilPow2, parseInt32, parseIntToken } from '../parser/numbers.js';
+import { parseInt32, parseIntToken, roundUpToPowerOf2 } from '../parser/numbers.js';
 import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbol } from './column-property.js';
 
 /** Two indexes are the same if they cover the same columns, in any order. */
@@ -14,7 +14,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
   features: [
     {
       name: 'INDEX TYPE',
-      word: /\b(?:type|include)\b/i,
+      pattern: /\b(?:type|include)\b/i,
       isIn: ({ index }) => index !== undefined && index.capacity === undefined,
       loss: 'its posting indexes become plain ones',
       without(clause) {
@@ -116,7 +116,7 @@ function parseIndexCapacity(cursor: Cursor): number {
   const capacity = parseIntToken(cursor);
   if (capacity < min) throw new RejectionError(position, `min index block capacity is ${min}`);
   if (capacity > max) throw new RejectionError(position, `max index block capacity is ${max}`);
-  return ceilPow2(capacity);
+  return roundUpToPowerOf2(capacity);
 }
 
 /** Makes a parser of the number after CAPACITY in ALTER, where the bounds of CREATE do not apply. */
@@ -125,7 +125,7 @@ export const createCapacityParser =
   (cursor: Cursor) => {
     const capacity = parseInt32(cursor.requireNoSemicolon(expected));
     if (capacity === undefined || !isValid(capacity)) throw cursor.error(problem);
-    return ceilPow2(capacity);
+    return roundUpToPowerOf2(capacity);
   };
 
 function parseIndexType(cursor: Cursor, defaultCapacity: number, covered: LocatedName[]): Index {

@@ -11,10 +11,10 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
   features: [
-    { name: 'PARQUET(…)', word: /parquet/i, isIn: ({ parquet }) => Boolean(parquet), without: () => '' },
+    { name: 'PARQUET(…)', pattern: /parquet/i, isIn: ({ parquet }) => Boolean(parquet), without: () => '' },
     {
       name: 'BLOOM_FILTER',
-      word: /bloom_filter/i,
+      pattern: /bloom_filter/i,
       isIn: ({ parquet }) => /bloom_filter$/.test(parquet ?? ''),
       without: clause => (/\(\s*bloom_filter/i.test(clause) ? '' : clause.replace(/\s*,\s*bloom_filter/i, '')),
     },

@@ -3,7 +3,7 @@
 import type { Column } from '../definition.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { NameLookup } from '../parser/lookup.js';
-import { ceilPow2, parseInt32, parseIntToken } from '../parser/numbers.js';
+import { parseInt32, parseIntToken, roundUpToPowerOf2 } from '../parser/numbers.js';
 import { parseColumnType } from '../parser/types.js';
 import { EXPLICIT } from '../property.js';
 import {
@@ -182,5 +182,5 @@ function parseAlteredCapacity(cursor: Cursor, expected: string): number {
 function toValidCapacity(capacity: number, position: number): number {
   if (capacity < LIMITS.min) throw new RejectionError(position, `min symbol capacity is ${LIMITS.min}`);
   if (capacity > LIMITS.max) throw new RejectionError(position, `max symbol capacity is ${LIMITS.max}`);
-  return ceilPow2(capacity);
+  return roundUpToPowerOf2(capacity);
 }

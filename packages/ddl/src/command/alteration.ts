@@ -81,7 +81,7 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
 };
 
-const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
+const columnRules = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
   ...alter,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   // A server knows the columns of a materialized view, although no statement names them.
@@ -96,7 +96,7 @@ const ofColumn = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlterati
   },
 });
 
-const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<PropertyAlteration> => ({
+const propertyRules = (alter: Required<AnyProperty>['alter']): ActionRules<PropertyAlteration> => ({
   ...alter,
   apply(definition, alteration) {
     const { action, ...set } = alteration;
@@ -107,8 +107,8 @@ const ofProperty = (alter: Required<AnyProperty>['alter']): ActionRules<Property
 
 const ACTION_RULES: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
   ...Object.entries(STRUCTURE_ACTIONS),
-  ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
-  ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, ofProperty(alter)] as const) ?? []),
+  ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, columnRules(alter)] as const)),
+  ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, propertyRules(alter)] as const) ?? []),
 ]);
 
 const rulesOf = ({ action }: Alteration) => ACTION_RULES.get(action) as ActionRules;

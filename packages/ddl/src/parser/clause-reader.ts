@@ -93,7 +93,7 @@ export interface Clause<F extends object = object> {
   /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
   parse?(reader: ClauseReader): Partial<F>;
   /** What a CREATE without the clause states. */
-  absent?(reader: ClauseReader): Partial<F>;
+  whenAbsent?(reader: ClauseReader): Partial<F>;
   /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
 }
@@ -133,7 +133,7 @@ export class ClauseReader {
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
     const { name, words = [], feature } = property;
     if (!words.some(word => isWord(this.token, word)) || (feature && !this.context.hasFeature(feature))) {
-      Object.assign(this.definition, property.absent?.(this));
+      Object.assign(this.definition, property.whenAbsent?.(this));
       return false;
     }
     if (duplicate !== undefined && this.spans.has(name)) throw this.cursor.error(duplicate);

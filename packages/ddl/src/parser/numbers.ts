@@ -33,7 +33,7 @@ function parseSigned<T extends number | bigint>(cursor: Cursor, what: string, pa
 }
 
 /** Rounds up to a power of two, as servers do with capacities. */
-export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
+export const roundUpToPowerOf2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 
 export const [MICROS_PER_MINUTE, MICROS_PER_HOUR, MICROS_PER_DAY] = [60e6, 3600e6, 86_400e6];
 
@@ -68,11 +68,13 @@ export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefi
 }
 
 /** The length of each unit: a positive number of hours, or a negative number of months. */
-const LENGTHS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 };
+const UNIT_LENGTHS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 };
 
 /** The unit that a word names, in any case: DAY for `d`, `day` or `days`. Undefined for other words. */
 const unitOf = (word: string): string | undefined =>
-  Object.keys(LENGTHS).find(unit => [unit.charAt(0), unit, `${unit}S`].some(each => isWord(word, each.toLowerCase())));
+  Object.keys(UNIT_LENGTHS).find(unit =>
+    [unit.charAt(0), unit, `${unit}S`].some(each => isWord(word, each.toLowerCase())),
+  );
 
 const LONG_UNITS = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
@@ -95,7 +97,7 @@ export function parseAge(cursor: Cursor): { age: Age; position: number } {
   if (count === undefined) throw reject(`invalid syntax, should be <number> <unit> but was ${token}`);
   if (count > BigInt(MAX_INT) || count < 0n) throw reject(`value out of range: ${count}. Max value: ${MAX_INT}`);
   const unit = shortUnit ?? parseLongUnit(cursor);
-  const max = Math.floor(MAX_INT / Math.abs(LENGTHS[unit] ?? 0));
+  const max = Math.floor(MAX_INT / Math.abs(UNIT_LENGTHS[unit] ?? 0));
   const units = `${unit.toLowerCase()}s`;
   if (count > max) throw reject(`value out of range: ${count} ${units}. Max value: ${max} ${units}`);
   return { age: toAge(Number(count), unit), position };
@@ -111,12 +113,12 @@ function parseLongUnit(cursor: Cursor): string {
 }
 
 /** The age of `count` units. @param unit such as `HOUR` */
-export const toAge = (count: number, unit: string): Age => count * (LENGTHS[unit] ?? 0) || 0; // `|| 0` turns -0 months into 0
+export const toAge = (count: number, unit: string): Age => count * (UNIT_LENGTHS[unit] ?? 0) || 0; // `|| 0` turns -0 months into 0
 
 /** Expresses an age as a whole number of the largest possible unit. */
 export function splitAge(age: Age): { value: number; unit: string } {
   const fits = (length: number): boolean => age * length > 0 && age % length === 0;
-  const [unit, length] = Object.entries(LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];
+  const [unit, length] = Object.entries(UNIT_LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];
   return { value: age / length, unit };
 }
 

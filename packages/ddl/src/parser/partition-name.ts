@@ -2,7 +2,7 @@ import type { PartitionUnit } from '../definition.js';
 import { parseTimestamp } from './numbers.js';
 
 /** How a name begins, by the unit. A server ignores the rest of a name. */
-const PATTERNS: { readonly [unit in PartitionUnit]?: string } = {
+const NAME_PATTERNS: { readonly [unit in PartitionUnit]?: string } = {
   HOUR: 'yyyy-MM-ddTHH',
   DAY: 'yyyy-MM-dd',
   WEEK: 'yyyy-MM-dd',
@@ -15,7 +15,7 @@ const PATTERNS: { readonly [unit in PartitionUnit]?: string } = {
  * weeks, whose names have two forms.
  */
 export function parsePartitionName(text: string, unit: PartitionUnit | undefined) {
-  const pattern = unit && PATTERNS[unit];
+  const pattern = unit && NAME_PATTERNS[unit];
   if (!pattern) return { name: text };
   const name = text.slice(0, pattern.length);
   const begin = name.length === pattern.length ? parseTimestamp(name) : undefined;

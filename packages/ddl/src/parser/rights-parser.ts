@@ -32,7 +32,7 @@ interface GrantOptions {
   readonly gives: boolean;
   readonly hasGrantOption: boolean;
   /** WITH VERIFICATION: the objects and the entity must exist; otherwise they may be created later. */
-  readonly verified: boolean;
+  readonly isVerified: boolean;
   readonly entity: NameSpan;
 }
 
@@ -92,17 +92,17 @@ class RightsParser {
   #parseEntity(gives: boolean): GrantOptions {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#parseName('entity');
-    let [hasGrantOption, verified] = [false, false];
+    let [hasGrantOption, isVerified] = [false, false];
     while (gives && this.cursor.accept('with')) {
       const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
-      if (isWord(word, 'verification')) verified = true;
+      if (isWord(word, 'verification')) isVerified = true;
       else {
         this.cursor.expectToken(word, 'grant');
         this.cursor.expect('option');
         hasGrantOption = true;
       }
     }
-    return { gives, entity, hasGrantOption, verified };
+    return { gives, entity, hasGrantOption, isVerified };
   }
 
   /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */

@@ -16,7 +16,7 @@ export const EXPIRE_ROWS = defineProperty<
   feature: 'EXPIRE ROWS',
   parse: ({ cursor }) => ({ expire: parseExpireRows(cursor) }),
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
-  features: [{ name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined }],
+  features: [{ name: 'EXPIRE ROWS', pattern: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined }],
   alter: {
     actions: ['expire rows'],
     sets: ['expiry of rows'],

@@ -50,7 +50,9 @@ export const TTL = defineProperty<RetentionFields, { readonly action: 'ttl'; rea
     if (partitionBy) rejectUnfittingAge(partitionBy, ttl, position, hasFeature);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${printAge(ttl)}`),
-  features: [{ name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, without: () => '' }],
+  features: [
+    { name: 'TTL', pattern: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, without: () => '' },
+  ],
   translate: ({ kind, ttl }, hasFeature) =>
     hasFeature('storage policies') && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${printAge(ttl)})` }

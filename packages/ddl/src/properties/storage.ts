@@ -96,7 +96,7 @@ export const FORMAT = defineProperty<
     if (isParquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
   },
   print: ({ isParquet }) => (isParquet ? ' FORMAT PARQUET' : ''),
-  features: [{ name: 'FORMAT PARQUET', word: /parquet/i, isIn: ({ isParquet }) => isParquet, without: () => '' }],
+  features: [{ name: 'FORMAT PARQUET', pattern: /parquet/i, isIn: ({ isParquet }) => isParquet, without: () => '' }],
   alter: {
     actions: ['format'],
     sets: ['format'],
@@ -127,7 +127,9 @@ export const WAL = defineProperty<Pick<TableDefinition, 'partitionBy' | 'wal' | 
     if (!wal) expectWalAfterBypass(cursor);
     return { wal };
   },
-  absent: ({ definition: { partitionBy }, context: { defaults } }) => ({ wal: defaults.wal && partitionBy !== 'NONE' }),
+  whenAbsent: ({ definition: { partitionBy }, context: { defaults } }) => ({
+    wal: defaults.wal && partitionBy !== 'NONE',
+  }),
   print({ wal, timestamp, partitionBy }, { form }) {
     if (!timestamp && partitionBy === 'NONE') return '';
     return wal ? (form === '9.3' ? '' : ' WAL') : ' BYPASS WAL';

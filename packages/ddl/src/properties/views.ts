@@ -28,7 +28,7 @@ export const VIEW_INDEXES = defineProperty<Pick<MaterializedViewDefinition, 'ind
     form === 'complete'
       ? Array.from(indexes, ([column, capacity]) => `, INDEX(${quoteName(column)} CAPACITY ${capacity})`).join('')
       : '',
-  absent: () => ({ indexes: new NameMap() }),
+  whenAbsent: () => ({ indexes: new NameMap() }),
 });
 
 export const FLUSH = defineProperty<Pick<LiveViewDefinition, 'flush'>>()({

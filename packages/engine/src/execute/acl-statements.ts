@@ -223,9 +223,9 @@ function requireChangeableRights(statement: RightsStatement, session: MutableSes
     const groups = statement.groups.map(located => requirePrincipal(acl, 'group', located).name);
     return groups.map(group => ({ kind: 'membership', user, group }));
   }
-  const { hasGrantOption, verified } = statement;
+  const { hasGrantOption, isVerified } = statement;
   const requireEntity = ({ name, start }: LocatedName) =>
-    (verified ? acl.requireEntity(name, start) : acl.find(name))?.name ?? name;
+    (isVerified ? acl.requireEntity(name, start) : acl.find(name))?.name ?? name;
   if (statement.kind === 'assumption') {
     const { name } = statement.account;
     if (!acl.canAssume(caller, name, { hasGrantOption: true }))
@@ -236,7 +236,7 @@ function requireChangeableRights(statement: RightsStatement, session: MutableSes
   const { permissions, scopes } = statement;
   const granted = permissions.flatMap(permission => scopes.map(({ scope }) => ({ permission, ...scope })));
   for (const { permission, ...scope } of granted) requireGrantRight(session, permission, scope);
-  if (verified) for (const scope of scopes) requireScopeExists(session, scope);
+  if (isVerified) for (const scope of scopes) requireScopeExists(session, scope);
   const entity = requireEntity(statement.entity);
   return granted.map(each => ({ kind: 'grant', entity, hasGrantOption, ...each }));
 }
