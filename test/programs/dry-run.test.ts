@@ -10,6 +10,7 @@ import { inProcess } from '../support/in-process.js';
 import { admin, executeAs } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordedStream } from '../support/recorded-streams.js';
+import { recordingProxy } from '../support/recording-proxy.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { type StatementStream, statementStream } from '../support/statement-streams.js';
 import { fileScope, test } from '../support/test.js';
@@ -279,3 +280,21 @@ for (const [what, status, statements, options] of [
     t.is(code, status, stderr);
     if (what.startsWith('nothing')) t.notRegex(stdout + stderr, /loses/);
   });
+
+test('a dry run predicts that a read-only server denies what it would change', async t => {
+  const server = await startSqlserve(t);
+  await server.execute(NARROW);
+  const parameters = { dataset: [['http.security.readonly', 'true']] };
+  const { url } = await recordingProxy(t, server, query =>
+    query.includes('SHOW PARAMETERS') ? [200, parameters] : undefined,
+  );
+  const sql = `${NARROW} CREATE TABLE u (x INT); ALTER TABLE t ADD COLUMN z INT;`;
+  const run = await inProcess(t, { DB: url }, { 'all.sql': sql, 'same.sql': NARROW });
+  const { stdout, stderr } = await run.exits(77, 'sqlapply --dry-run --keep-going --allow ALTER $DB all.sql');
+  t.is(stdout, "rejected table 'u'\nrejected ALTER\nskipped: 1 statement\n", stderr);
+  t.regex(
+    stderr,
+    /table 'u': Write permission denied; does the user have the permission, or is the server read-only\?/,
+  );
+  await run.ok('sqlapply --dry-run $DB same.sql');
+});

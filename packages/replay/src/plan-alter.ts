@@ -11,7 +11,10 @@ import type { ReplayInput } from './outcome.js';
 /** Objects that only the target has are kept. @returns `statements`: those of the plan, then those of the wanted schema */
 export async function planAlter(
   { statements, locations }: ReplayInput,
-  { statements: b, ...known }: { readonly statements: readonly string[] } & Pick<PlanOptions, keyof InstanceFacts>,
+  {
+    statements: b,
+    ...known
+  }: { readonly statements: readonly string[] } & Pick<PlanOptions, keyof Omit<InstanceFacts, 'isReadOnly'>>,
   { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
 ) {
   const given = await collectStatements(statements);

@@ -6,7 +6,14 @@ import { type Client, withClient } from '../http/client.js';
 import { tryIfAccepted } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
-import { fetchCommonDefaults, fetchDefaults, fetchIsEnterprise, fetchVersion } from './server-report.js';
+import {
+  fetchCommonDefaults,
+  fetchIsEnterprise,
+  fetchParameters,
+  fetchVersion,
+  isReadOnly,
+  toDefaults,
+} from './server-report.js';
 import { fetchRefreshState, fetchRunningRefreshes, pollUntilSettled } from './view-state.js';
 
 /** What a comparison of two schemas depends on. A side without an instance is from files. @throws InstanceError */
@@ -29,8 +36,10 @@ export async function fetchInstanceFacts(client: Client, warn: Warn) {
     if (!warnings.has(message)) warn(message);
     warnings.add(message);
   };
+  const parameters = await fetchParameters(client);
   return {
-    defaults: await fetchDefaults(client),
+    defaults: toDefaults(parameters),
+    isReadOnly: isReadOnly(parameters),
     health: await fetchHealth(client),
     version: await fetchVersion(client),
     isEnterprise: await fetchIsEnterprise(client),

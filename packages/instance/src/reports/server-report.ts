@@ -21,7 +21,6 @@ export async function fetchServerReport(config: ConnectionConfig) {
     const accessControl = await fetchAccessControl(client);
     // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
-    const isReadOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     return {
       endpoint: client.endpoint,
@@ -32,7 +31,7 @@ export async function fetchServerReport(config: ConnectionConfig) {
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
       invalid: (await fetchInvalidViews(use => tryIfAccepted(() => use(client)))).invalid,
       suspended: await fetchSuspended(query),
-      ...(isReadOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
+      ...(isReadOnly(parameters) && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
   } finally {
@@ -41,8 +40,12 @@ export async function fetchServerReport(config: ConnectionConfig) {
 }
 
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
-export async function fetchDefaults(client: Client): Promise<Defaults> {
-  const parameters = await fetchParameters(client);
+export const fetchDefaults = async (client: Client): Promise<Defaults> => toDefaults(await fetchParameters(client));
+
+export const isReadOnly = (parameters: ReadonlyMap<string, string>): boolean =>
+  ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
+
+export function toDefaults(parameters: ReadonlyMap<string, string>): Defaults {
   const isSet = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
   return {
     wal: isSet('cairo.wal.enabled.default', SERVER_DEFAULTS.wal),

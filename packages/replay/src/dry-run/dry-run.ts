@@ -218,9 +218,11 @@ export class DryRun {
       const harm = await this.#harm.predictHarm(sent);
       const execution = await whenReady(() => {
         const execute = () => this.#engine.execute(sent, this.#caller);
-        if (!harm.rejection) return execute();
+        const denial = this.#schema.isReadOnly ? new DenialError(0, 'Write permission denied') : undefined;
+        const rejection = denial ?? harm.rejection;
+        if (!rejection) return execute();
         this.#engine.tryOut(execute); // its rejection comes first, because a server looks for rows and partitions last
-        throw harm.rejection;
+        throw rejection;
       });
       await this.#fetchRowAnswers(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
