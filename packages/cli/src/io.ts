@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit-status.js';
 import type { OutputStream, ProcessLike } from './process-like.js';
-import { Progress } from './progress.js';
+import { CLEAR_LINE, Progress } from './progress.js';
 
 export interface Verbosity {
   quiet: boolean;
@@ -90,6 +90,3 @@ const supportsColors = (stream: OutputStream): boolean => stream.isTTY === true 
 
 /** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';
-
-/** Moves to the start of the line and erases the progress bar of another program in the pipe. */
-const CLEAR_LINE = '\r\x1b[K';
