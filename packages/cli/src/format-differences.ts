@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { truncate } from '@sqlpipe/text';
-import { type StructuredPatchHunk, structuredPatch } from 'diff';
+import { structuredPatch } from 'diff';
 
 type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red';
 
@@ -22,40 +22,26 @@ export const formatPropertyLines = (
     return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
   });
 
-const OPTIONS = {
-  context: 2,
-  /** The maximum number of different lines: the time grows with its square. */
-  maxEditLength: 1000,
-};
-
-/** Removes a comma at the end of a line: it only separates the line from the next one. */
-const withoutComma = (line: string): string => line.replace(/,?\n?$/, '');
-const IGNORE_COMMAS = { ...OPTIONS, comparator: (a: string, b: string) => withoutComma(a) === withoutComma(b) };
-
 /**
  * Returns the lines of a unified diff without file headers: `-` for the first text, `+` for the second; none for equal texts. A comma at
  * the end of a line counts only if nothing else differs. If too many lines differ, the result is all lines of the first text and then all
  * of the second. The caller has to escape the lines.
  */
 export function unifiedDiff(before: string, after: string): string[] {
-  const [a, b] = [`${before}\n`, `${after}\n`];
-  const findHunks = (options: typeof OPTIONS): StructuredPatchHunk[] =>
-    structuredPatch('', '', a, b, '', '', options)?.hunks ?? [replacementHunk(a, b)];
-  const hunksWithoutCommas = findHunks(IGNORE_COMMAS);
-  const hunks = hunksWithoutCommas.length > 0 ? hunksWithoutCommas : findHunks(OPTIONS);
-  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines,
-  ]);
-}
-
-function replacementHunk(before: string, after: string): StructuredPatchHunk {
-  const [removed, added] = [before, after].map(text => text.split('\n').slice(0, -1)) as [string[], string[]];
-  return {
-    oldStart: 1,
-    oldLines: removed.length,
-    newStart: 1,
-    newLines: added.length,
-    lines: [...removed.map(line => `-${line}`), ...added.map(line => `+${line}`)],
+  // The maximum number of different lines is limited, because the time grows with its square.
+  const compare = (withoutEnd: (line: string) => string) => {
+    const comparator = (a: string, b: string) => withoutEnd(a) === withoutEnd(b);
+    const options = { context: 2, maxEditLength: 1000, comparator };
+    return structuredPatch('', '', `${before}\n`, `${after}\n`, '', '', options);
   };
+  const withoutCommas = compare(line => line.replace(/,?\n?$/, ''));
+  const patch = withoutCommas?.hunks.length === 0 ? compare(line => line) : withoutCommas;
+  if (patch)
+    return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+      ...lines,
+    ]);
+  const [removed, added] = [before.split('\n'), after.split('\n')];
+  const head = `@@ -1,${removed.length} +1,${added.length} @@`;
+  return [head, ...removed.map(line => `-${line}`), ...added.map(line => `+${line}`)];
 }

@@ -25,7 +25,8 @@ export function createIo(
     const type = fstat(1);
     return type.isFIFO() || type.isSocket();
   };
-  const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
+  // Colors of the terminal's palette that are readable on dark and on light backgrounds.
+  const writeMessage = (message: string, color?: 'red' | 'yellow', below: readonly string[] = []): void => {
     progress?.clear();
     const prefix = color ? styleText(color, `${name}:`, { stream: stderr }) : `${name}:`;
     stderr.write(
@@ -87,6 +88,3 @@ export function createIo(
 }
 
 const supportsColors = (stream: OutputStream): boolean => stream.isTTY === true && stream.hasColors?.() === true;
-
-/** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
-type Color = 'red' | 'yellow';

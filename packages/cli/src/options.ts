@@ -78,15 +78,13 @@ export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; N
 /** `--max-record`: the limit for a record. */
 export const MAX_RECORD_OPTION = {
   ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
-  coerce: parseMaxRecord,
+  /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
+  coerce(given: number): number {
+    if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+      throw new UsageError('--max-record must be a whole number of at least 1');
+    return given;
+  },
 } as const;
-
-/** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
-function parseMaxRecord(given: number): number {
-  if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
-    throw new UsageError('--max-record must be a whole number of at least 1');
-  return given;
-}
 
 /** Rejects --insecure if it would apply to several instances. @throws UsageError */
 export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {

@@ -130,19 +130,14 @@ function takeLastValues(values: Readonly<Record<string, unknown>>, specs: Option
   return Object.fromEntries(
     given.map(([option, { array }]) => {
       const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
-      rejectBadValue(option, value);
+      if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
+        throw new UsageError(`${formatFlag(option)} must be a decimal number of at least 0`);
+      if (value === '' || (Array.isArray(value) && value.includes('')))
+        throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
       const property = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
       return [property, value];
     }),
   );
-}
-
-/** Rejects what is no number or an infinite one, and an empty value, which an unset variable leaves. */
-function rejectBadValue(option: string, value: unknown): void {
-  if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
-    throw new UsageError(`${formatFlag(option)} must be a decimal number of at least 0`);
-  if (value === '' || (Array.isArray(value) && value.includes('')))
-    throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
 
 /** Checks the number of operands. A surplus operand is not shown, because it may be a password. */

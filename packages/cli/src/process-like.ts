@@ -31,8 +31,13 @@ export type Main = (host?: ProcessLike) => Promise<number>;
 export async function runInProcess(run: (host: ProcessLike) => Promise<number>): Promise<number> {
   process.noDeprecation = true; // deprecations in a library do not concern users
   process.exitCode = Exit.bug; // remains if the program stops before it sets another one
-  process.once('exit', closeTerminal);
-  keepWasmSimple();
+  // Closes terminals, because at its end, Node would restore their initial mode: without echo, if another program was reading a password.
+  process.once('exit', () => {
+    for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
+  });
+  // After some replies, V8 would optimize undici's HTTP parser (WebAssembly). On Node 20, that takes 80 ms and 35 MB, and delays the end of
+  // a program. The code of V8's first compiler is fast enough. Node 24 obeys only the budget, and Node 20 only up to a budget of 400 MB.
+  setFlagsFromString('--liftoff-only --wasm-tiering-budget=2147483647');
   let interruption: AbortController | undefined;
   process.exitCode = await run({
     args: process.argv.slice(2),
@@ -54,11 +59,6 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
   return process.exitCode;
 }
 
-/** Closes terminals, because at its end, Node would restore their initial mode: without echo, if another program was reading a password. */
-function closeTerminal(): void {
-  for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
-}
-
 /** The first signal requests the program to end; a second signal kills it. */
 function createInterruption(): AbortController {
   const controller = new AbortController();
@@ -68,12 +68,6 @@ function createInterruption(): AbortController {
 
 /** The exit status that a shell gives to a program that a signal ended. */
 export const signalStatus = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
-
-/**
- * After some replies, V8 would optimize undici's HTTP parser (WebAssembly). On Node 20, that takes 80 ms and 35 MB, and delays the end of a
- * program. The code of V8's first compiler is fast enough. Node 24 obeys only the budget, and Node 20 only up to a budget of 400 MB.
- */
-const keepWasmSimple = (): void => setFlagsFromString('--liftoff-only --wasm-tiering-budget=2147483647');
 
 /** Keeps V8's space for new objects small: it would grow by 20 MB for a dump of 100 MB (bench/README.md). Storing all input gets slower. */
 export const limitHeapGrowth = (): void => setFlagsFromString('--semi-space-growth-factor=1');

@@ -7,8 +7,12 @@ import { ReadStream } from 'node:tty';
 
 /** Reads a line from /dev/tty, without echo; undefined without a terminal, or at the end of input (^D). ^C interrupts the pipeline. */
 export async function promptSecret(question: string): Promise<string | undefined> {
-  const terminal = openTerminal();
-  if (terminal === undefined) return undefined;
+  let terminal: number;
+  try {
+    terminal = openSync('/dev/tty', 'r+');
+  } catch {
+    return undefined; // a daemon or a cron job has no terminal
+  }
   const keys = new ReadStream(terminal);
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: keys, output: discard, terminal: true });
@@ -24,13 +28,5 @@ export async function promptSecret(question: string): Promise<string | undefined
   } finally {
     lines.close();
     keys.destroy();
-  }
-}
-
-function openTerminal(): number | undefined {
-  try {
-    return openSync('/dev/tty', 'r+');
-  } catch {
-    return undefined; // a daemon or a cron job has no terminal
   }
 }

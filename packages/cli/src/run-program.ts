@@ -48,13 +48,11 @@ export async function runProgram<Specs extends OptionSpecs>(
     const status = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
     return signal?.aborted ? signalStatus(signal.reason) : status;
   } catch (error) {
-    if (signal && exitStatus(error) === Exit.damaged) await pause(SIGNAL_DELAY, undefined, { signal }).catch(() => {});
+    // After ^C, another program of the pipeline may cut the input short. The signal may arrive a little later.
+    if (signal && exitStatus(error) === Exit.damaged) await pause(100, undefined, { signal }).catch(() => {});
     return signal?.aborted ? signalStatus(signal.reason) : fail(error);
   }
 }
-
-/** After ^C, another program of the pipeline may cut the input short. The signal may arrive this number of milliseconds later. */
-const SIGNAL_DELAY = 100;
 
 function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {
   const hint =
