@@ -58,9 +58,13 @@ const HEAD_LENGTH = 64 * 1024;
 /** Reads standard input in batches; statements of a stream have no line. @throws StreamError, CodedError; errors of the input */
 export async function* readStandardInput(input: Readable, options: ReadOptions): AsyncGenerator<LocatedStatement[]> {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
+  async function* readAll(first: Buffer): AsyncGenerator<Buffer> {
+    if (first.length) yield first;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
   try {
     const first = await readFirst(chunks);
-    const bytes = prepend(first, chunks);
+    const bytes = readAll(first);
     if (looksLikeText(first.subarray(0, HEAD_LENGTH))) yield* parseSqlText(bytes, STDIN_NAME, options.maxRecord);
     else for await (const statement of decodeRecords(bytes, options)) yield [{ statement, path: STDIN_NAME }];
   } finally {
@@ -78,11 +82,6 @@ async function readFirst(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
     size += value.length;
   }
   return Buffer.concat(read);
-}
-
-async function* prepend(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  if (first.length) yield first;
-  yield* { [Symbol.asyncIterator]: () => rest };
 }
 
 /** Whether the input is text: a second statement begins before any NUL. What cannot be split is text too, and is rejected later. */

@@ -5,7 +5,7 @@ import { collectStatements, deduplicate, dumpOrder, MemoryBudget, Schema } from 
 import { addToList, displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 import { type LocatedStatement, parseSqlFile } from './sql-text.js';
-import { isStaged, stageAndCommit, stageFile, statIfExists } from './write-output.js';
+import { STAGED, stageAndCommit, stageFile, statIfExists } from './write-output.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the folder of its kind;
@@ -38,7 +38,8 @@ export async function writeFolder(
   await ensureFolder(folder);
   await ensureFolder(join(folder, folderOf('table') as string)); // even without tables, so that the folder is recognized
   const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // a remaining temporary file does no harm
-  await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
+  const staged = (await listPaths(folder)).filter(path => STAGED.test(path)); // left by processes that were killed
+  await Promise.all(staged.map(removeIfPossible));
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
     const invalid = existing.get(path)?.error;
@@ -129,9 +130,6 @@ async function* strayFiles(folder: string, parent = ''): AsyncGenerator<string> 
 
 const isKindFolder = (path: string): boolean => KINDS.some(kind => folderOf(kind) === path);
 
-/** The paths of temporary files that killed processes have left. @throws like `scanFolder` */
-const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
-
 /** The paths of everything in the folders of the kinds, sorted, because file systems guarantee no order. */
 async function listPaths(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -170,7 +168,10 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
     for await (const batch of parseSqlFile(full, maxLength))
       for (const located of batch) {
         const { statement, line } = located;
-        if (pathFor(statement) !== path) return invalidFile(`contains ${formatMisplaced(statement)}`, line);
+        const place = pathFor(statement);
+        if (!place) return invalidFile(`contains ${formatUnmappable(statement)}`, line);
+        if (place !== path)
+          return invalidFile(`contains ${displayName(identify(statement))}, which belongs in ${place}`, line);
         budget.add(statement);
         statements.push(located);
       }
@@ -181,26 +182,8 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   return statements.length ? { statements } : invalidFile('contains no statement');
 }
 
-function formatMisplaced(statement: string): string {
-  const path = pathFor(statement);
-  return path ? `${displayName(identify(statement))}, which belongs in ${path}` : formatUnmappable(statement);
-}
-
 const formatUnmappable = (statement: string): string =>
   `a statement that creates no object: ${truncate(redact(statement), 60)}`;
-
-/** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */
-const READABLE = /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u;
-
-/** Characters that file systems may ignore. */
-const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
-
-const CAPITAL = /^[A-Z]$/;
-
-/** The first character of an unsafe name: `-x` looks like an option, `.x` is hidden, ` x` loses its blank, `con` is a device on Windows. */
-const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
-
-const LAST_BLANK = / $/;
 
 /** The maximum number of bytes of one piece of an encoded name. File systems accept 255, but a suffix may be added to a piece. */
 const MAX_BYTES = 200;
@@ -214,18 +197,23 @@ const CONTINUED_SUFFIX = '~';
  * is normalized.
  */
 function encodeFileName(name: string): string {
-  const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));
+  const encode = (each: string) => (/^[A-Z]$/.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));
   const readable = [...name].map(each => (isReadable(each) ? each : encode(each))).join('');
   // Some adjacent letters are normalized into one, such as the parts of Korean syllables.
   const isStable = readable.normalize('NFKC') === readable;
   const encoded = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
+  // The first character may be unsafe: `-x` looks like an option, `.x` is hidden, ` x` loses its blank, `con` is a device on Windows.
+  const unsafe = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
   return splitByLength(encoded)
-    .map(piece => piece.replace(UNSAFE_START, percentEncode).replace(LAST_BLANK, percentEncode))
+    .map(piece => piece.replace(unsafe, percentEncode).replace(/ $/, percentEncode))
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
 function isReadable(character: string): boolean {
-  if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
+  // Letters that have no case or are lower case, digits, blanks, and plain punctuation; not what file systems may ignore
+  const isPlain =
+    /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u.test(character) && !/\p{Default_Ignorable_Code_Point}/u.test(character);
+  if (!isPlain || character.normalize('NFKC') !== character) return false;
   return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß might be equal to ss
 }
 

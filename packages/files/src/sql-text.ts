@@ -121,7 +121,8 @@ async function* decodeUtf8(bytes: AsyncIterable<Buffer>, name: string): AsyncGen
 
 function decode(bytes: Buffer, offset: number, name: string): string {
   if (!isUtf8(bytes)) {
-    const at = offset + firstInvalidByte(bytes);
+    const redecoded = Buffer.from(bytes.toString()); // the first byte that differs is not valid UTF-8
+    const at = offset + bytes.findIndex((byte, index) => byte !== redecoded[index]);
     throw encodingError(name, `not UTF-8, at byte ${at}; iconv converts other encodings`);
   }
   const nul = bytes.indexOf(0);
@@ -130,10 +131,4 @@ function decode(bytes: Buffer, offset: number, name: string): string {
   const text = bytes.toString();
   const hasMark = offset === 0 && text.startsWith('\ufeff');
   return hasMark ? text.slice(1) : text;
-}
-
-/** The offset of the first byte that is not valid UTF-8: decoding has replaced it. */
-function firstInvalidByte(bytes: Buffer): number {
-  const redecoded = Buffer.from(bytes.toString());
-  return bytes.findIndex((byte, index) => byte !== redecoded[index]);
 }

@@ -27,10 +27,8 @@ export async function stageAndCommit<T>(items: Iterable<T>, stage: (item: T) => 
 /** The mark in the names of our temporary files, so that those of other programs are not taken for ours. */
 const TEMPORARY_MARK = 'sqlpipe-';
 
-const STAGED = new RegExp(`\\.sql\\.${TEMPORARY_MARK}[a-z\\d]{1,8}\\.tmp$`);
-
-/** Whether a name is that of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
-export const isStaged = (name: string): boolean => STAGED.test(name);
+/** Matches the name of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
+export const STAGED = new RegExp(`\\.sql\\.${TEMPORARY_MARK}[a-z\\d]{1,8}\\.tmp$`);
 
 /**
  * Writes a file under a temporary name in the folder of `path`; removes it if that fails. `write` need not end the stream.
