@@ -99,7 +99,8 @@ export async function* replay(
 ): AsyncGenerator<Outcome, void, undefined> {
   const { dryRun = false, jobs = 1, yesTo, onWarning = () => {}, onRows = () => {} } = options;
   const settings = {
-    ...NOT_OFFERED,
+    // What only the programs offer: `plan` takes the place of --alter, and a schema is read before anything is sent.
+    ...{ stream: false, noVerify: false, alter: false, allowLoss: [], renamed: [] },
     ifExists: options.ifExists ?? 'compare',
     keepGoing: options.keepGoing ?? false,
     dryRun,
@@ -127,9 +128,6 @@ export async function* replay(
   }
   if (failure) throw failure;
 }
-
-/** What only the programs offer: `plan` takes the place of --alter, and a schema is read before anything is sent. */
-const NOT_OFFERED = { stream: false, noVerify: false, alter: false, allowLoss: [], renamed: [] };
 
 async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerator<string> {
   for await (const batch of batches) yield* [batch].flat();

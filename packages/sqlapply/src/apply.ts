@@ -19,10 +19,13 @@ import type { ApplyArgs, RunArgs } from './options.js';
 import { executeReplay, writeRows } from './report-outcomes.js';
 
 export async function apply(options: ApplyArgs, io: Io): Promise<number> {
-  const [operand = ''] = options.operands;
+  const { operands, report, rejects } = options;
+  const [operand = '', ...files] = operands;
   const context = { ...io, program: 'sqlapply', options };
   if (options.showConfig) return writeSettings([(await resolveInstance(operand, context)).settings], io);
-  await rejectReplacedInput(options);
+  for (const [option, path] of Object.entries({ report, rejects }))
+    if (await detectInput(path, files.length > 0 ? files : ['-']))
+      throw new UsageError(`--${option} would replace the input; give another file`);
   const openInputAndInstance = async () => {
     const input = openInput(options, io);
     // Waits for the input, because the previous program in the pipe may prompt too. Its prompt comes first.
@@ -31,9 +34,6 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   };
   return applyInput(options, openInputAndInstance, io);
 }
-
-/** After the user has interrupted the run: the milliseconds in which a request in flight may still end. */
-const GRACE_PERIOD = 2000;
 
 interface InputAndInstance {
   input: Input;
@@ -62,12 +62,6 @@ export async function applyInput(
   return options.annotations ? annotateFailure(work, io) : work();
 }
 
-async function rejectReplacedInput({ operands: [, ...files], report, rejects }: ApplyArgs): Promise<void> {
-  const inputs = files.length > 0 ? files : ['-'];
-  for (const [option, path] of Object.entries({ report, rejects }))
-    if (await detectInput(path, inputs)) throw new UsageError(`--${option} would replace the input; give another file`);
-}
-
 async function rejectBadArgs(options: RunArgs): Promise<void> {
   const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
@@ -84,10 +78,8 @@ async function rejectBadArgs(options: RunArgs): Promise<void> {
       '--alter cannot be combined with --allow-plan or --stale-ok, because it makes a plan of its own; remove --alter to apply a plan',
     );
   if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
-  rejectBadOptions(options, toFlag);
+  rejectBadOptions(options, option => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`);
 }
-
-const toFlag = (option: string): string => `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 
 /** Opens the input and the instance, and checks the statements. Sends nothing. */
 async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, options: RunArgs, io: Io) {
@@ -97,7 +89,7 @@ async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, op
   const target = await openTarget({ ...instance, signal }, options);
   signal.addEventListener('abort', () => {
     input.stop();
-    setTimeout(target.close, GRACE_PERIOD).unref();
+    setTimeout(target.close, 2000).unref(); // meanwhile a request in flight may still end
   });
   try {
     const statements = readInput(input, options, io);

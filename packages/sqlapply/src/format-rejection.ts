@@ -5,8 +5,6 @@ import { formatStatementLabel, type Outcome } from '@sqlpipe/replay';
 import { isAclKind, redact } from '@sqlpipe/sql';
 import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
 
-const MAX_MESSAGE = 1000;
-
 const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
@@ -24,7 +22,7 @@ export function formatRejection(
 ): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${formatStatementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${isDenied ? DENIED_HELP : ''}`;
+  const head = `${formatStatementLabel(outcome)}: ${unknown}${truncate(error, 1000)}${isDenied ? DENIED_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], hasColors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
@@ -45,11 +43,6 @@ function formatCaret(text: string, position: number): string[] {
   return [`  ${plain(line)}`, `  ${' '.repeat(plain(before).length)}^`];
 }
 
-/** The open source edition's messages for access control, whose keywords it does not know (observed on 9.3.4). */
-const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT|GRANT|TO)\]/i;
-
-const ACCESS_CONTROL = 'the open source edition has no access control; sqltr --to open-source --lossy removes it';
-
 /** The open source edition's messages for clauses of the enterprise edition (observed on 9.3.4). */
 const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
   [
@@ -62,14 +55,15 @@ const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
   ],
 ];
 
-/** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
-const EMPTY_QUERY_HINT =
-  'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
-
 function findHints({ identity: { kind, name }, error = '', isDenied, comparison }: ReportedOutcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
-  if (error === 'empty query') return [EMPTY_QUERY_HINT];
+  // The server pairs quotes and sees `--` inside block comments (observed on 9.3.4).
+  if (error === 'empty query')
+    return ['the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?'];
   if (!isAclKind(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
   if (isDenied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
-  return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];
+  // The open source edition does not know the keywords of access control (observed on 9.3.4).
+  return /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT|GRANT|TO)\]/i.test(error)
+    ? ['the open source edition has no access control; sqltr --to open-source --lossy removes it']
+    : [];
 }

@@ -1,13 +1,8 @@
 /*! Finds the users and service accounts that cannot log in: a dump never contains credentials. */
 import { parsePrincipal, quoteAclName } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
-import type { Outcome, Result } from '@sqlpipe/replay';
+import type { Outcome } from '@sqlpipe/replay';
 import { type KindAndName, kindKeywords, NameMap, quoteLiteral } from '@sqlpipe/sql';
-
-/** The maximum number of queries, one per principal. For further principals, only the statements are considered. */
-const MAX_QUERIES = 200;
-
-const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {
   /** By name; `isNew` if the principal was created in this run without credentials. */
@@ -16,7 +11,8 @@ export class LoginCheck {
   constructor(private readonly config: ConnectionConfig) {}
 
   recordOutcome({ result, identity, statement }: Outcome): void {
-    if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
+    if (identity.kind !== 'user' && identity.kind !== 'service account') return;
+    if (result !== 'applied' && result !== 'skipped') return;
     const isNew = result === 'applied' && parsePrincipal(statement)?.credentials === undefined;
     this.#principals.set(identity.name, { identity, isNew });
   }
@@ -30,7 +26,7 @@ export class LoginCheck {
     let isSilent = !canAsk;
     try {
       for (const { identity, isNew } of this.#principals.values()) {
-        isSilent ||= queries++ === MAX_QUERIES;
+        isSilent ||= queries++ === 200; // for further principals, only the statements are considered
         const query = `SHOW ${kindKeywords(identity.kind)} ${quoteAclName(identity.name)}`;
         const rows: unknown[][] | undefined = isSilent ? undefined : await bestEffort.queryRows(query);
         isSilent ||= rows === undefined;

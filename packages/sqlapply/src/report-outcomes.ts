@@ -185,8 +185,6 @@ function formatReportLine(
   })}\n`;
 }
 
-const PRIVATE_MODE = 0o600;
-
 /**
  * Writes the rejects as a stream. If the run fails, a failure marker follows the rejects so far, instead of the commit mark.
  * @throws the error of the run, after the file is written; errors of the file system
@@ -205,6 +203,6 @@ async function writeRejects(path: string, stdout: Writable, outcomes: AsyncItera
       await finished(end).catch(() => {}); // now the failure marker is written
     }
   };
-  await writeOutput(path, stdout, write, undefined, PRIVATE_MODE);
+  await writeOutput(path, stdout, write, undefined, 0o600);
   if (failure) throw failure;
 }

@@ -1,9 +1,7 @@
 /*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
 import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
-import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
+import { type IfExists, isReject, isShowable, type Outcome } from '@sqlpipe/replay';
 import { isObjectKind } from '@sqlpipe/sql';
-
-const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 const BEGINNINGS = {
   error: 'fix the error and',
@@ -36,8 +34,8 @@ export class ResumeHint {
     const isComparable = comparison
       ? !comparison.isTokenComparison
       : !isObjectKind(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
-    const isIncomparable =
-      (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
+    const mayExist = exists || result === 'applied' || result === 'differs' || result === 'unknown';
+    const isIncomparable = (exists && this.ifExists === 'compare') || (mayExist && !isComparable);
     this.#hasIncomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;

@@ -1,9 +1,7 @@
 /*! The programs, each as a command of sqlpipe; only this file imports them. */
 import type { Main } from '@sqlpipe/cli';
 
-type LoadProgram = () => Promise<{ readonly main: Main }>;
-
-const toList = (programs: Readonly<Record<string, readonly [summary: string, load: LoadProgram]>>) =>
+const toList = (programs: Readonly<Record<string, readonly [summary: string, load: () => Promise<{ main: Main }>]>>) =>
   Object.entries(programs).map(([command, [summary, load]]) => ({ command, name: `sql${command}`, summary, load }));
 
 /** The programs that are also installed under their own name. */
