@@ -31,6 +31,7 @@ const LOST: Record<string, [status: number, answer: (socket: Socket) => unknown]
 };
 
 const OK = reply('{"ddl":"OK"}');
+const LIST = reply('{"dataset":[["t","T",1]],"count":1}');
 const NONE = reply('{"error":"table does not exist [table=t]","position":18}', 400);
 const T = "CREATE TABLE 't' ( \n\tx INT\n);";
 const AFTER = "CREATE TABLE 'after' ( \n\tx INT\n);";
@@ -47,6 +48,7 @@ async function replayAround(
 ) {
   const { url, requests } = await startFaultyServer(t, (socket, request) => {
     if (request.statement === statement.slice(0, -1)) return answer(socket);
+    if (request.statement.includes('table_type')) return socket.write(LIST);
     const isQuery = /^SHOW|^SELECT/i.test(request.statement);
     return socket.write(isQuery ? showReply : OK);
   });

@@ -13,12 +13,6 @@ import { type BestEffortClient, queryIfAccepted, tryIfSupported, tryQuery } from
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
-/** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
-const KIND_COLUMNS = [
-  { column: 'table_type', isNotTable: "table_type <> 'T'" },
-  { column: 'matView', isNotTable: 'matView' },
-];
-
 const KIND_BY_VALUE = new Map<string, Kind>([
   ...OBJECT_KINDS.map(kind => [tableTypeOf(kind), kind] as const),
   ['true', 'materialized view'],
@@ -33,18 +27,28 @@ export interface ListedObject extends KindAndName {
 }
 
 /** All objects, in any order. */
-export async function fetchAllObjects(client: Client): Promise<ListedObject[]> {
-  const rows = await queryTables(client, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
-  if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
-    throw new InstanceError(
-      'PROTOCOL',
-      `${client.label}: tables() has other columns than requested; does a proxy change the replies?`,
+export const fetchAllObjects = (client: Client): Promise<ListedObject[]> => fetchObjects(client, '');
+
+async function fetchObjects(client: Client, condition: string): Promise<ListedObject[]> {
+  // The columns that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
+  for (const column of ['table_type', 'matView']) {
+    const query = `SELECT table_name, ${column}, id FROM tables()${condition}`;
+    const rows = await tryQuery(
+      () => client.queryRows(query),
+      ({ code }) => code === 'REJECTED',
     );
-  const listed = rows?.map(([name, cell, id]): ListedObject => {
-    const kind = KIND_BY_VALUE.get(String(cell));
-    return { name: String(name), kind: kind ?? 'other', id, ...(!kind && { unknownKind: String(cell) }) };
-  });
-  return listed ?? fetchObjectsByKind(client);
+    if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
+      throw new InstanceError(
+        'PROTOCOL',
+        `${client.label}: tables() has other columns than requested; does a proxy change the replies?`,
+      );
+    const listed = rows?.map(([name, cell, id]): ListedObject => {
+      const kind = KIND_BY_VALUE.get(String(cell));
+      return { name: String(name), kind: kind ?? 'other', id, ...(!kind && { unknownKind: String(cell) }) };
+    });
+    if (listed) return listed;
+  }
+  return fetchObjectsByKind(client); // a view named `tables` shadows the function (observed on 9.3.4)
 }
 
 /**
@@ -64,30 +68,12 @@ export async function fetchIds(client: Client, names: readonly string[]): Promis
 }
 
 export async function fetchViewNames(client: Client, names: readonly string[]): Promise<NameSet> {
-  const rows = await queryTables(
-    client,
-    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND ${nameCondition(names)}`,
-  );
-  if (rows) return new NameSet(rows.map(([name]) => String(name)));
-  const views = (await fetchObjectsByKind(client)).filter(({ kind }) => kind !== 'table');
-  return new NameSet(views.map(({ name }) => name));
+  const listed = await fetchObjects(client, ` WHERE ${nameCondition(names)}`);
+  return new NameSet(listed.flatMap(({ kind, name }) => (kind === 'table' ? [] : name)));
 }
 
 const nameCondition = (names: readonly string[]): string =>
   `lower(table_name) IN (${names.map(foldCase).map(quoteLiteral).join(', ')})`;
-
-/**
- * Queries tables() with the column that shows kinds in this version. Undefined if the query is rejected, because a view named `tables`
- * shadows the function (observed on 9.3.4).
- */
-async function queryTables(client: Client, queryFor: (kindColumn: (typeof KIND_COLUMNS)[number]) => string) {
-  for (const kindColumn of KIND_COLUMNS) {
-    const query = () => client.queryRows(queryFor(kindColumn));
-    const rows = await tryQuery(query, ({ code }) => code === 'REJECTED');
-    if (rows) return rows;
-  }
-  return undefined;
-}
 
 /** A server without a function that lists a kind has no objects of this kind. */
 async function fetchObjectsByKind(client: Client): Promise<KindAndName[]> {
