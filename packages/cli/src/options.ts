@@ -99,19 +99,15 @@ type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Writes the settings of instances to standard output, in columns, with an empty line between two instances. */
 export async function writeSettings(instances: readonly (readonly SettingLine[])[], { write }: Io): Promise<number> {
-  await write(instances.map(formatSettings).join('\n'));
+  const tables = instances.map(settings => {
+    const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
+    const [names, values] = [width('name'), width('value')];
+    const format = ({ name, value, source }: SettingLine) =>
+      `${name.padEnd(names)}  ${escapeControls(value).padEnd(values)}  ${escapeControls(source)}\n`;
+    return settings.map(format).join('');
+  });
+  await write(tables.join('\n'));
   return Exit.ok;
-}
-
-function formatSettings(settings: readonly SettingLine[]): string {
-  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
-  const [names, values] = [width('name'), width('value')];
-  return settings
-    .map(
-      ({ name, value, source }) =>
-        `${name.padEnd(names)}  ${escapeControls(value).padEnd(values)}  ${escapeControls(source)}\n`,
-    )
-    .join('');
 }
 
 /** The patterns of `--ignore`, then those of `--ignore-file`. @throws CodedError if the file cannot be read */

@@ -35,15 +35,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
-const IDLE_TIMEOUT = 300_000;
-
-/** How long a request may take to arrive, and how long a client may take to hang up after `Connection: close`. */
-const REQUEST_TIMEOUT = 30_000;
-
-/** `http.net.connection.limit`. */
-const MAX_CONNECTIONS = 256;
-
 interface Connections {
   readonly open: Set<Socket>;
   /** Connections without a request in progress; the one that has waited longest is the first. */
@@ -58,9 +49,10 @@ function serveConnection(
   let received = '';
   let isBusy = false;
   let deadline: NodeJS.Timeout | undefined;
-  const closeLater = () => setTimeout(() => socket.destroy(), REQUEST_TIMEOUT).unref();
+  // How long a request may take to arrive, and how long a client may take to hang up after `Connection: close`
+  const closeLater = () => setTimeout(() => socket.destroy(), 30_000).unref();
   socket.setEncoding('latin1');
-  socket.setTimeout(IDLE_TIMEOUT, () => socket.destroy());
+  socket.setTimeout(300_000, () => socket.destroy()); // `http.net.connection.timeout`
   socket.on('error', () => socket.destroy());
   socket.on('end', () => socket.destroy());
   socket.on('close', () => {
@@ -107,7 +99,7 @@ function serveConnection(
   socket.on('readable', serveNext);
   open.add(socket);
   waiting.add(socket);
-  if (open.size > MAX_CONNECTIONS) [...waiting].at(0)?.destroy();
+  if (open.size > 256) [...waiting].at(0)?.destroy(); // `http.net.connection.limit`
 }
 
 /** Omits the query, which may contain a password, and a login before the host. */

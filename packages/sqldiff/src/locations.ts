@@ -24,11 +24,8 @@ export class Locations {
     const found = this.#statements.get(isNamedKind(identity.kind) ? namespaceKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
-    return findLocation(text, location, findColumnPosition(text, property));
+    const name = parseColumnPropertyName(property)?.column;
+    const column = locateColumns(text).columns.find(each => isSameName(each.name, name));
+    return findLocation(text, location, column?.start);
   }
-}
-
-function findColumnPosition(statement: string, property: string): number | undefined {
-  const name = parseColumnPropertyName(property)?.column;
-  return locateColumns(statement).columns.find(column => isSameName(column.name, name))?.start;
 }

@@ -104,7 +104,14 @@ export async function readServerError(response: Response): Promise<ServerError> 
   const body = await readBody(response, maxReplyLength(response));
   const error = parseServerError(body);
   if (error && (status === 400 || status === 403)) return error;
-  throw statusError(response, body, error);
+  if (status !== 304 && status >= 300 && status < 400)
+    throw new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
+  if (status === 407) throw new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
+  const what = error
+    ? `answered ${status}: ${excerptSafely(error.message, 300, response)}`
+    : formatUnexpectedResponse(response, body);
+  const [code, explanation] = interpretStatus(response);
+  throw new UnexpectedResponseError(code, what + explanation);
 }
 
 function toUnexpectedResponseError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
@@ -204,18 +211,6 @@ function parseServerError(body: Buffer): ServerError | undefined {
 }
 
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
-
-function statusError(response: Response, body: Buffer, error: ServerError | undefined) {
-  const { status } = response;
-  if (status !== 304 && status >= 300 && status < 400)
-    return new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
-  if (status === 407) return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
-  const what = error
-    ? `answered ${status}: ${excerptSafely(error.message, 300, response)}`
-    : formatUnexpectedResponse(response, body);
-  const [code, explanation] = interpretStatus(response);
-  return new UnexpectedResponseError(code, what + explanation);
-}
 
 const NO_SERVER = ': no QuestDB server there; are the address and its path prefix right?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
