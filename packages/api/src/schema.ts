@@ -37,7 +37,9 @@ export async function openSchema(
   { reportInvalid = true } = {},
 ): Promise<OpenedSchema> {
   if (typeof source === 'string' && !hasAddressSyntax(source)) return openPath(source);
-  if (!isSchemaSource(source))
+  const isObject = typeof source === 'object' && source !== null;
+  const isIterable = isObject && (Symbol.iterator in source || Symbol.asyncIterator in source);
+  if (typeof source !== 'string' && !isIterable && !(isObject && 'url' in source))
     throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
   if (typeof source !== 'string' && !('url' in source))
     return { label: 'schema', locations: [], statements: normalize(source) };
@@ -49,12 +51,6 @@ export async function openSchema(
     statements: dump(config, { reportInvalid, ...(warn && { warn }) }),
   };
 }
-
-const isSchemaSource = (value: unknown): boolean =>
-  typeof value === 'string' ||
-  (typeof value === 'object' &&
-    value !== null &&
-    ('url' in value || Symbol.iterator in value || Symbol.asyncIterator in value));
 
 function openPath(path: string): OpenedSchema {
   const locations: Location[] = [];

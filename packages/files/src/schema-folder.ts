@@ -185,9 +185,6 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
 const formatUnmappable = (statement: string): string =>
   `a statement that creates no object: ${truncate(redact(statement), 60)}`;
 
-/** The maximum number of bytes of one piece of an encoded name. File systems accept 255, but a suffix may be added to a piece. */
-const MAX_BYTES = 200;
-
 const CONTINUED_SUFFIX = '~';
 
 /**
@@ -221,7 +218,8 @@ function splitByLength(text: string): string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of text) {
-    if (Buffer.byteLength(piece + character) > MAX_BYTES) {
+    // File systems accept 255 bytes, but a suffix may be added to a piece.
+    if (Buffer.byteLength(piece + character) > 200) {
       pieces.push(piece);
       piece = '';
     }

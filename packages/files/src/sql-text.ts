@@ -24,15 +24,12 @@ export async function writeSqlText(
   for await (const batch of statements) {
     for (const statement of [batch].flat()) text += printSqlText(statement);
     isEmpty &&= !text;
-    if (text.length < MIN_CHUNK) continue;
+    if (text.length < 64 * 1024) continue;
     await writeTo(out, prepare(text));
     text = '';
   }
   await writeTo(out, isEmpty ? '\n' : prepare(text));
 }
-
-/** The minimum size of a write, in UTF-16 code units; the last one may be smaller. */
-const MIN_CHUNK = 64 * 1024;
 
 /** A statement and its position in a file. */
 export interface LocatedStatement {

@@ -68,7 +68,7 @@ export class Journal {
       throw error;
     }
     file.size += bytes.length;
-    if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
+    if (file.size >= 2 * file.initialSize + 4 * 1024 * 1024) await this.#compact();
   }
 
   async #removeRejectedEnd(): Promise<void> {
@@ -94,9 +94,6 @@ export class Journal {
     this.lock?.close();
   }
 }
-
-/** A journal is rewritten when it is this number of bytes longer than twice its initial size. */
-const COMPACTION_SLACK = 4 * 1024 * 1024;
 
 interface OpenJournal {
   readonly handle: FileHandle;

@@ -185,25 +185,19 @@ async function* fetchRows(
   try {
     yield* addMissingRows(rows.streamFirstColumn(query, maxRowLength), check);
   } catch (error) {
-    if (!isUnknownShowCreateDatabase(error)) throw withAclHint(error, selection);
+    if (!(error instanceof InstanceError)) throw error;
+    const isUnknown = error.matches(UNKNOWN_SHOW) || error.matches(UNKNOWN_SHOW_CREATE);
+    // Without SHOW CREATE DATABASE, the message does not list DATABASE.
+    if (error.code !== 'REJECTED' || !isUnknown || error.matches(/DATABASE/)) {
+      const isAclDenied = error.code === 'DENIED' && error.matches(/\[(?:LIST|USER DETAILS|LIST USERS)\b/);
+      if (!isAclDenied || !KINDS.some(kind => isAclKind(kind) && selection.selects(kind))) throw error;
+      throw error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
+    }
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     await check.listRequest; // one request at a time
     yield await fetchCatalogueDump(rows, bestEffort, readOptions);
   }
-}
-
-function withAclHint(error: unknown, { selects }: Selection): unknown {
-  if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
-  if (!error.matches(/\[(?:LIST|USER DETAILS|LIST USERS)\b/) || !KINDS.some(kind => isAclKind(kind) && selects(kind)))
-    return error;
-  return error.withMessage(`${error.message}; hint: sqldump --include SCHEMA dumps without access control`);
-}
-
-/** Without SHOW CREATE DATABASE, the message does not list DATABASE. */
-function isUnknownShowCreateDatabase(error: unknown): error is InstanceError {
-  if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
-  return (error.matches(UNKNOWN_SHOW) || error.matches(UNKNOWN_SHOW_CREATE)) && !error.matches(/DATABASE/);
 }
 
 /** Without the secrets of statements and requests. */

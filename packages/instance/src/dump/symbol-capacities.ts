@@ -11,9 +11,6 @@ import { fetchParameters } from '../reports/server-report.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 
-/** May also match a text that only looks like a symbol column. */
-const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
-
 interface SymbolTable {
   readonly name: string;
   readonly index: number;
@@ -59,7 +56,8 @@ export class SymbolCapacities {
 }
 
 function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
-  const [, name] = WITHOUT_CAPACITY.test(statement) ? (TABLE.exec(statement) ?? []) : [];
+  const lacksCapacity = / SYMBOL(?:[,\n]| (?!CAPACITY))/.test(statement); // or a text only looks like a symbol column
+  const [, name] = lacksCapacity ? (TABLE.exec(statement) ?? []) : [];
   return name === undefined ? [] : [{ name, index }];
 }
 

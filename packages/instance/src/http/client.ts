@@ -193,17 +193,14 @@ class HttpClient {
     return new InstanceError(code, `${this.label}: ${message}${help}`, details);
   }
 
-  get #authenticationHelp(): string {
-    const { account = 'the credentials', authorization, credentialsHelp } = this.config;
-    if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
-    const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
-    return `authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
-  }
-
   #responseHelp(status: number | undefined): string {
-    if (status === 401) return `: ${this.#authenticationHelp}`;
-    const tried = this.#endpoints.map(endpoint => this.config.url.origin + this.#prefix + endpoint);
-    return status === 404 ? ` Tried: ${tried.join(', ')}` : '';
+    const { account = 'the credentials', authorization, credentialsHelp, url } = this.config;
+    if (status === 404)
+      return ` Tried: ${this.#endpoints.map(endpoint => url.origin + this.#prefix + endpoint).join(', ')}`;
+    if (status !== 401) return '';
+    if (authorization === undefined) return `: authentication required; ${credentialsHelp}`;
+    const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
+    return `: authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
   }
 }
 

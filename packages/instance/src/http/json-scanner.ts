@@ -204,12 +204,10 @@ export class JsonScanner {
   }
 }
 
-/** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
-const AMBIGUOUS = /\\u|\uFFFD/;
-
 /** Returns no rows if one may be invalid, so that the scanner finds the error, or if the last `],[` is inside a string or a cell. */
 function parseRows(json: string): unknown[] {
-  if (AMBIGUOUS.test(json)) return [];
+  // An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8.
+  if (/\\u|\uFFFD/.test(json)) return [];
   try {
     return JSON.parse(`[${json}]`);
   } catch {

@@ -13,22 +13,21 @@ export type Purpose = 'query' | 'execute';
 export const mayHaveRun = (purpose: Purpose, status: number | undefined): boolean =>
   purpose === 'execute' && (status === undefined || status < 300 || status === 408 || status >= 500);
 
-/** Milliseconds before a request with status 429 is repeated. If the server asks for more than the maximum, it is not repeated. */
-const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
-const MAX_BUSY_DELAY = 30_000;
-
-/** Sends a request up to five times more while its status is 429. All pauses together are no longer than the time limit. */
+/**
+ * Sends a request up to five times more while its status is 429, unless the server asks for a pause of more than 30 s. All pauses together
+ * are no longer than the time limit.
+ */
 export async function sendWhileBusy(
   send: () => Promise<Response>,
   { label, timeout, info, pause = pauseFor }: ConnectionConfig,
   ended: AbortSignal,
 ): Promise<Response> {
   let remaining = timeout || Number.POSITIVE_INFINITY;
-  for (const milliseconds of BUSY_DELAYS) {
+  for (const milliseconds of [250, 500, 1000, 2000, 4000]) {
     const response = await send();
     const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
     remaining -= delay;
-    if (response.status !== 429 || delay > MAX_BUSY_DELAY || remaining < 0 || ended.aborted) return response;
+    if (response.status !== 429 || delay > 30_000 || remaining < 0 || ended.aborted) return response;
     response.body.destroy();
     if (delay >= 1000) info?.(`${label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
     // If the pause is aborted, the request is sent once more, and its result is final.
@@ -36,12 +35,6 @@ export async function sendWhileBusy(
   }
   return send();
 }
-
-/** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
-const FIRST_PAUSE = 1000;
-const MAX_PAUSE = 30_000;
-
-const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
 const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   setTimeout(milliseconds, undefined, { signal });
@@ -54,7 +47,7 @@ export function createRetryPause({ retries = 0, warn, pause = pauseFor }: Connec
   let count = 0;
   return async (error: unknown): Promise<void> => {
     if (count >= retries || signal.aborted || !isRetriable(error) || error.mayHaveRun) throw error;
-    const milliseconds = Math.min(FIRST_PAUSE * 2 ** count, MAX_PAUSE);
+    const milliseconds = Math.min(1000 * 2 ** count, 30_000);
     count++;
     warn?.(`${error.message}; retrying in ${milliseconds / 1000} s (${count} of ${retries})`);
     await pause(milliseconds, signal).catch(() => {
@@ -65,7 +58,7 @@ export function createRetryPause({ retries = 0, warn, pause = pauseFor }: Connec
 
 /** A retry does not help against an error message of the server, or against missing credentials. */
 const isRetriable = (error: unknown): error is InstanceError =>
-  error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransient(error));
+  error instanceof InstanceError && ([502, 503, 504].includes(error.status ?? 0) || isTransient(error));
 
 /** Whether waiting can help: no reply came, or not all of it, or the status is 429, 503 or another above 500. */
 export const canWaitingHelp = (error: InstanceError): boolean =>

@@ -20,8 +20,6 @@ const EMPTY_ROW = 'contains an empty row';
 const NOT_AN_ARRAY = 'contains a row that is not an array';
 
 const NESTED = Symbol('nested');
-/** Maximum length of a value, in bytes. The largest statement of a stream (16 MiB) may be twice as long with escapes. */
-const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 
 /**
  * `write` returns the rows that a chunk completes. All rows have arrived only if `end` does not throw.
@@ -43,7 +41,8 @@ export class RowScanner implements JsonEvents {
   #endsInEmptyRow = false;
   #ready: string[] = [];
 
-  constructor(maxValueBytes = MAX_VALUE_BYTES) {
+  /** @param maxValueBytes by default, twice the largest statement of a stream, which may be so long with escapes */
+  constructor(maxValueBytes = 32 * 1024 * 1024) {
     this.#json = new JsonScanner(this, maxValueBytes);
   }
 
