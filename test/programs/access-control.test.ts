@@ -175,6 +175,23 @@ test('existing rights are skipped one permission at a time, and new ones are rea
   t.true(isGranted, 'one of the two rights is new');
 });
 
+test('if access control cannot be read back, objects that were read back keep their proof', async t => {
+  let isGranted = false;
+  const { apply, report } = await startSetting(t, query => {
+    if (isGranted && query.startsWith('SHOW CREATE DATABASE')) return [503, {}];
+    isGranted ||= query.startsWith('GRANT');
+    return undefined;
+  });
+  const { code, stderr } = await apply('CREATE TABLE a (x INT); GRANT HTTP TO zoe;');
+  t.is(code, 69, stderr);
+  const found = (await report()).map(({ result, proven }) => [result, proven]);
+  t.deepEqual(found, [
+    ['applied', true],
+    ['applied', false],
+  ]);
+  t.regex(stderr, /statement 2 \(grant to 'zoe'\): it was applied, but could not be read back/);
+});
+
 test('a statement that the server acknowledges but does not execute is detected on read-back', async t => {
   const { apply } = await startSetting(t, query =>
     /^(GRANT|CREATE USER)/.test(query) ? [200, { ddl: 'OK' }] : undefined,

@@ -64,7 +64,7 @@ async function readBack(outcomes: readonly Outcome[], { client, existing, ignore
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...objectOutcomes, ...aclOutcomes])
-      verified.set(outcome, { ...(verified.get(outcome) ?? outcome), isFullyVerified: false, failure: error });
+      if (!verified.has(outcome)) verified.set(outcome, { ...outcome, isFullyVerified: false, failure: error });
   }
   return outcomes.map(outcome => verified.get(outcome) ?? outcome);
 }
