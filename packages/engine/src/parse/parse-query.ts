@@ -50,12 +50,6 @@ function spanOf(element: Cst | CstToken) {
   };
 }
 
-const RULES = new Map<string, 'withStatement' | 'selectStatement'>([
-  ['with', 'withStatement'],
-  ['select', 'selectStatement'],
-  ['declare', 'selectStatement'],
-]);
-
 let grammar: Grammar | undefined;
 
 export function parseBody(body: Body): ParsedQuery {
@@ -98,7 +92,9 @@ function parseByGrammar(text: string, origin: QueryOrigin) {
   const { parser, tokenize, visitor } = grammar;
   const tokens = tokensForGrammar(text, tokenize);
   parser.input = tokens;
-  const rule = RULES.get(tokens[0]?.image.toLowerCase() ?? '') ?? 'implicitSelectStatement';
+  const first = tokens[0]?.image.toLowerCase();
+  const isSelect = first === 'select' || first === 'declare';
+  const rule = first === 'with' ? 'withStatement' : isSelect ? 'selectStatement' : 'implicitSelectStatement';
   let cst: unknown;
   try {
     cst = parser[rule]();
