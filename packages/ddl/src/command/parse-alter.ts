@@ -1,8 +1,8 @@
 /*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd wording in messages is QuestDB's. */
-import { isSameName, type LocatedName } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
-import type { Column, PartitionUnit } from '../definition.js';
+import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import { type FoundObject, hasKnownDefinition, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
@@ -13,24 +13,28 @@ import { propertiesOf } from '../properties/object-properties.js';
 import type { Alteration } from './alteration.js';
 import { type Command, type PartitionCommand, toAlter } from './command.js';
 
+/** Parses the text after ALTER. Like the server, it looks for the object before it reads the rest. */
 export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
-  const command = parseAlterOf(cursor.next(), cursor, lookup);
+  const token = cursor.next();
+  const kind = OBJECT_KINDS.find(each => isWord(token, each.split(' ')[0] as string));
+  if (!kind || (kind === 'live view' && !lookup.hasFeature('live views')))
+    throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
+  if (kind === 'materialized view' && !isWord(cursor.requireNoSemicolon("'view'"), 'view'))
+    throw cursor.error("'view' expected'");
+  if (kind === 'live view') cursor.expect('view');
+  const parser = new AlterParser(cursor, lookup, parseAlteredObject(cursor, lookup, kind));
+  const command = parser.parse(kind);
   cursor.expectEnd();
   return command;
 }
 
-function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): Command {
-  if (isWord(token, 'table'))
-    return new TableParser(cursor, lookup, parseAlteredObject(cursor, lookup, 'table')).parse();
-  if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
-  if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
-  if (lookup.hasFeature('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
-  throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
-}
-
 const TABLE_ACTIONS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
+const LIVE_VIEW_ACTIONS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
+const WORDS_AFTER_TABLE_COLUMN = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
+const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'";
 
-class TableParser {
+/** Parses an ALTER after the name of its object. */
+class AlterParser {
   /** The columns after the parsed ADDs and RENAMEs, if known. A dropped column stays, because `DROP COLUMN x, x` is no parse error. */
   readonly #columns: Column[] | undefined;
   /** The name of the designated timestamp after the renames parsed so far. */
@@ -40,16 +44,22 @@ class TableParser {
     readonly cursor: Cursor,
     readonly lookup: NameLookup,
     readonly found: FoundObject,
-    readonly table = found.object,
+    readonly object = found.object,
   ) {
-    this.#columns = table.columns?.map(column => ({ ...column }));
-    this.#timestamp = table.timestamp;
+    this.#columns = object.columns?.map(column => ({ ...column }));
+    this.#timestamp = object.timestamp;
   }
 
-  parse(): Command {
-    const { cursor, lookup, found } = this;
+  parse(kind: ObjectKind): Command {
+    if (kind === 'table') return this.#parseTable();
+    if (kind === 'materialized view') return this.#parseMaterializedView();
+    return kind === 'view' ? this.#parseView() : this.#parseLiveView();
+  }
+
+  #parseTable(): Command {
+    const { cursor, found } = this;
     const word = cursor.requireNoSemicolon(TABLE_ACTIONS).toLowerCase();
-    const command = parseWalCommand(cursor, lookup, word, found) ?? this.#parseProperty(word);
+    const command = this.#parseWal(word) ?? this.#parseProperty(word);
     if (command) return command;
     switch (word) {
       case 'add':
@@ -62,7 +72,7 @@ class TableParser {
       case 'alter':
         if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
           throw cursor.error("'column' or 'partition' expected");
-        return parseAlterColumn(cursor, lookup, found);
+        return this.#parseAlterColumn();
       case 'set':
         return this.#parseSet();
       case 'squash':
@@ -72,16 +82,73 @@ class TableParser {
       case 'detach':
       case 'convert':
         cursor.expect('partition');
-        return parsePartitions(cursor, found, `${word} partition`);
+        return this.#parsePartitions(`${word} partition`);
       case 'force':
         cursor.expect('drop', 'partition');
-        return parsePartitions(cursor, found, 'force drop partition');
+        return this.#parsePartitions('force drop partition');
     }
     throw cursor.error(`${TABLE_ACTIONS} expected`);
   }
 
+  #parseView(): Command {
+    const { cursor } = this;
+    cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
+    const body = parseViewBody(cursor, this.lookup.checkQuery);
+    expectEndOfBody(cursor, body);
+    return toAlter(this.found, { action: 'query', body: body.text });
+  }
+
+  #parseMaterializedView(): Command {
+    const { cursor, found, lookup } = this;
+    const word = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
+    if (word === 'alter') {
+      cursor.expect('column');
+      return this.#parseAlterColumn();
+    }
+    const command = this.#parseWal(word) ?? this.#parseProperty(word);
+    if (command) return command;
+    if (word !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
+    const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
+    if (isWord(token, 'refresh') && cursor.accept('limit')) {
+      parseAge(cursor);
+      return { action: 'set refresh limit', name: found.name };
+    }
+    const setCommand = this.#parseProperty(`set ${token}`);
+    if (setCommand) return setCommand;
+    if (lookup.hasFeature('storage policies') && isWord(token, 'storage'))
+      throw cursor.error('storage policy is not supported for materialized views');
+    throw cursor.error("'ttl' or 'refresh' expected");
+  }
+
+  /** The server has no ALTER for the query or the columns of a live view. */
+  #parseLiveView(): Command {
+    const { cursor } = this;
+    const word = cursor.requireNoSemicolon(LIVE_VIEW_ACTIONS).toLowerCase();
+    const command = this.#parseWal(word);
+    if (command) return command;
+    switch (word) {
+      case 'set': {
+        const setCommand = this.#parseProperty(`set ${cursor.requireNoSemicolon("'ttl'")}`);
+        if (!setCommand) throw cursor.error("'ttl' expected");
+        return setCommand;
+      }
+      case 'drop':
+      case 'convert':
+        cursor.expect('partition');
+        return this.#parsePartitions(`${word} partition`);
+      case 'force':
+        throw cursor.error('FORCE DROP PARTITION is not supported on live views');
+    }
+    throw cursor.error(`${LIVE_VIEW_ACTIONS} expected`);
+  }
+
+  /** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
   #parseProperty(words: string): Command | undefined {
-    return parseAlterProperty(words, this.cursor, this.lookup, this.found);
+    const { cursor, lookup, found } = this;
+    const key = words.toLowerCase();
+    const supported = propertiesOf(this.object.kind).filter(({ feature }) => !feature || lookup.hasFeature(feature));
+    const parse = supported.find(({ alter }) => alter && Object.hasOwn(alter.syntax, key))?.alter?.syntax[key];
+    return parse && toAlter(found, parse(cursor, lookup, found));
   }
 
   #findColumn(name: string): Column | undefined {
@@ -109,8 +176,8 @@ class TableParser {
 
   /** Rejects a statement that changes more than one column of a WAL table. */
   #rejectMultipleChanges(count: number): void {
-    if (!this.table.wal || count < 2) return;
-    const { name, structureVersion = 0 } = this.table;
+    if (!this.object.wal || count < 2) return;
+    const { name, structureVersion = 0 } = this.object;
     throw new RejectionError(
       0,
       "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
@@ -123,7 +190,7 @@ class TableParser {
     cursor.accept('column');
     let owner: string | undefined;
     const columns = this.#parseList(
-      () => this.#parseAddColumn(cursor.requireNoSemicolon("'column' or column name")),
+      () => this.#parseAddColumn(),
       () => {
         if (!lookup.hasFeature('owners') || !cursor.accept('owned')) return false;
         cursor.expect('by');
@@ -131,14 +198,21 @@ class TableParser {
         return true;
       },
     );
-    if (this.#columns) this.#rejectMultipleChanges(this.#columns.length - (this.table.columns?.length ?? 0));
+    if (this.#columns) this.#rejectMultipleChanges(this.#columns.length - (this.object.columns?.length ?? 0));
     return toAlter(this.found, ...columns.map(column => ({ action: 'add column', column, owner }) as const));
   }
 
-  #parseAddColumn(first: string): Column {
+  #parseAddColumn(): Column {
     const { cursor } = this;
-    const isOptional = isWord(first, 'if');
-    const name = unquoteToken(isOptional ? this.#parseIfNotExists() : first);
+    let token = cursor.requireNoSemicolon("'column' or column name");
+    const isOptional = isWord(token, 'if');
+    if (isOptional) {
+      if (!isWord(cursor.next(), 'not')) throw cursor.error("'not' expected");
+      const exists = cursor.next();
+      if (!isWord(exists, 'exists')) throw cursor.error(`unexpected token '${exists}' for if not exists`);
+      token = cursor.requireNoSemicolon('column name');
+    }
+    const name = unquoteToken(token);
     const position = cursor.start;
     const existing = this.#findColumn(name);
     if (existing && !isOptional) throw new RejectionError(position, `column '${name}' already exists`);
@@ -153,26 +227,19 @@ class TableParser {
     return column;
   }
 
-  #parseIfNotExists(): string {
-    const { cursor } = this;
-    if (!isWord(cursor.next(), 'not')) throw cursor.error("'not' expected");
-    const token = cursor.next();
-    if (!isWord(token, 'exists')) throw cursor.error(`unexpected token '${token}' for if not exists`);
-    return cursor.requireNoSemicolon('column name');
-  }
-
   #parseDrop(): Command {
-    const { cursor, found, table } = this;
+    const { cursor, found, object } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     const property = this.#parseProperty(`drop ${token}`);
     if (property) return property;
-    if (isWord(token, 'partition')) return parsePartitions(cursor, found, 'drop partition');
+    if (isWord(token, 'partition')) return this.#parsePartitions('drop partition');
     if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
     const names = this.#parseList(() => {
       const { name, column } = this.#parseColumn('column name');
       if (column && column.name === this.#timestamp) {
         this.#rejectTimestampOfWal('remove');
-        if (table.partitionBy !== 'NONE') throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
+        if (object.partitionBy !== 'NONE')
+          throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
       }
       return name;
     });
@@ -181,206 +248,126 @@ class TableParser {
   }
 
   #rejectTimestampOfWal(change: string): void {
-    const { wal, name, timestamp } = this.table;
+    const { wal, name, timestamp } = this.object;
     if (!wal) return;
     throw new RejectionError(0, `cannot ${change} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
   #parseRenameColumns(): Command {
-    const alterations = this.#parseList(() => this.#parseRenameColumn());
+    const { cursor } = this;
+    const alterations = this.#parseList((): Alteration => {
+      const { name, column } = this.#parseColumn('current column name');
+      // At the end of the text, QuestDB's message has `expected` twice.
+      if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
+      const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
+      if (name === to) throw cursor.error('new column name is identical to existing name');
+      if (this.#findColumn(to)) throw cursor.error(' column already exists');
+      if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
+      if (column && column.name === this.#timestamp) {
+        this.#rejectTimestampOfWal('rename');
+        this.#timestamp = to;
+      }
+      if (column) column.name = to;
+      return { action: 'rename column', column: name, to };
+    });
     this.#rejectMultipleChanges(alterations.length);
     return toAlter(this.found, ...alterations);
   }
 
-  #parseRenameColumn(): Alteration {
-    const { cursor } = this;
-    const { name, column } = this.#parseColumn('current column name');
-    // At the end of the text, QuestDB's message has `expected` twice.
-    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
-    const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
-    if (name === to) throw cursor.error('new column name is identical to existing name');
-    if (this.#findColumn(to)) throw cursor.error(' column already exists');
-    if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
-    if (column) {
-      if (column.name === this.#timestamp) {
-        this.#rejectTimestampOfWal('rename');
-        this.#timestamp = to;
-      }
-      column.name = to;
-    }
-    return { action: 'rename column', column: name, to };
-  }
-
   #parseSet(): Command {
-    const token = this.cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
-    if (isWord(token, 'type')) return this.#parseSetType();
+    const { cursor, found } = this;
+    const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
+    if (isWord(token, 'type')) {
+      const wal = cursor.requireWord('bypass', 'wal') === 'wal';
+      if (!wal) cursor.expect('wal');
+      if (this.object.partitionBy !== 'NONE') return { action: 'set type', name: found.name, wal };
+      throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
+    }
     const property = this.#parseProperty(`set ${token}`);
     if (property) return property;
-    throw this.cursor.error("'param' or 'type' expected");
+    throw cursor.error("'param' or 'type' expected");
   }
 
-  #parseSetType(): Command {
-    const { cursor, table, found } = this;
-    const wal = cursor.requireWord('bypass', 'wal') === 'wal';
-    if (!wal) cursor.expect('wal');
-    if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
-    return { action: 'set type', name: found.name, wal };
-  }
-}
-
-function parseAlterView(cursor: Cursor, lookup: NameLookup): Command {
-  const view = parseAlteredObject(cursor, lookup, 'view');
-  cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
-  const body = parseViewBody(cursor, lookup.checkQuery);
-  expectEndOfBody(cursor, body);
-  return toAlter(view, { action: 'query', body: body.text });
-}
-
-function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Command {
-  if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
-  const view = parseAlteredObject(cursor, lookup, 'materialized view');
-  const word = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
-  if (word === 'alter') {
-    cursor.expect('column');
-    return parseAlterColumn(cursor, lookup, view);
-  }
-  const command = parseWalCommand(cursor, lookup, word, view) ?? parseAlterProperty(word, cursor, lookup, view);
-  if (command) return command;
-  if (word !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
-  const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-  if (isWord(token, 'refresh') && cursor.accept('limit')) {
-    parseAge(cursor);
-    return { action: 'set refresh limit', name: view.name };
-  }
-  const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
-  if (setCommand) return setCommand;
-  if (lookup.hasFeature('storage policies') && isWord(token, 'storage'))
-    throw cursor.error('storage policy is not supported for materialized views');
-  throw cursor.error("'ttl' or 'refresh' expected");
-}
-
-const LIVE_VIEW_ACTIONS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
-
-/** Parses ALTER LIVE VIEW after LIVE. The server has no ALTER for the query or the columns of a live view. */
-function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Command {
-  cursor.expect('view');
-  const view = parseAlteredObject(cursor, lookup, 'live view');
-  const word = cursor.requireNoSemicolon(LIVE_VIEW_ACTIONS).toLowerCase();
-  const command = parseWalCommand(cursor, lookup, word, view);
-  if (command) return command;
-  switch (word) {
-    case 'set': {
-      const token = cursor.requireNoSemicolon("'ttl'");
-      const setCommand = parseAlterProperty(`set ${token}`, cursor, lookup, view);
-      if (!setCommand) throw cursor.error("'ttl' expected");
-      return setCommand;
-    }
-    case 'drop':
-    case 'convert':
-      cursor.expect('partition');
-      return parsePartitions(cursor, view, `${word} partition`);
-    case 'force':
-      throw cursor.error('FORCE DROP PARTITION is not supported on live views');
-  }
-  throw cursor.error(`${LIVE_VIEW_ACTIONS} expected`);
-}
-
-/** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
-function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
-  const key = words.toLowerCase();
-  const supported = propertiesOf(found.object.kind).filter(({ feature }) => !feature || lookup.hasFeature(feature));
-  const parse = supported.find(({ alter }) => alter && Object.hasOwn(alter.syntax, key))?.alter?.syntax[key];
-  return parse && toAlter(found, parse(cursor, lookup, found));
-}
-
-const WORDS_AFTER_TABLE_COLUMN = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
-const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'";
-
-function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): Command {
-  const { object } = found;
-  const isTable = object.kind === 'table';
-  const position = cursor.reach;
-  const given = cursor.requireNoSemicolon('column name');
-  const name = lookup.hasFeature('quoted ALTER COLUMN') ? unquoteToken(given) : given;
-  const column = object.columns?.find(each => isSameName(each.name, name));
-  if (hasKnownDefinition(object) && !column)
-    throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
-  const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
-  const word = token.toLowerCase();
-  const property = COLUMN_PROPERTIES.find(
-    ({ alter }) => (isTable || alter.worksOnViews) && Object.hasOwn(alter.syntax, word),
-  );
-  const parse = property?.alter.syntax[word];
-  if (!parse)
+  #parseAlterColumn(): Command {
+    const { cursor, lookup, found, object } = this;
+    const isTable = object.kind === 'table';
+    const position = cursor.reach;
+    const given = cursor.requireNoSemicolon('column name');
+    const name = lookup.hasFeature('quoted ALTER COLUMN') ? unquoteToken(given) : given;
+    const column = this.#findColumn(name);
+    if (hasKnownDefinition(object) && !column)
+      throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
+    const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
+    const word = token.toLowerCase();
+    const properties = COLUMN_PROPERTIES.filter(({ alter }) => isTable || alter.worksOnViews);
+    const parse = properties.find(({ alter }) => Object.hasOwn(alter.syntax, word))?.alter.syntax[word];
+    if (parse)
+      return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
     throw cursor.error(
       isTable
         ? `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`
         : `${WORDS_AFTER_VIEW_COLUMN} expected`,
     );
-  return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
-}
-
-/** Parses RESUME, SUSPEND or REBASE WAL after its first word; undefined for any other. The documentation has the messages about REBASE. */
-function parseWalCommand(
-  cursor: Cursor,
-  { hasFeature }: NameLookup,
-  word: string,
-  { object, name }: FoundObject,
-): Command | undefined {
-  const mayRebase = hasFeature('rebase') && object.kind !== 'live view';
-  if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
-  cursor.expect('wal');
-  if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
-  if (word === 'resume') return { action: 'resume wal', name, skips: acceptFromTransaction(cursor) };
-  if (word === 'suspend') {
-    if (!hasFeature('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
-    return { action: 'suspend wal', name };
   }
-  if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
-  if (object.kind === 'table' && hasKnownDefinition(object) && !object.isSuspended)
-    throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
-  return { action: 'rebase wal', name };
-}
 
-function acceptFromTransaction(cursor: Cursor): boolean {
-  const from = cursor.next();
-  if (from === undefined || from === ';') return false;
-  cursor.expectToken(from, 'from');
-  cursor.requireWord('transaction', 'txn');
-  const value = cursor.requireNoSemicolon('transaction value');
-  if (parseInt64(value) === undefined) throw cursor.error(`invalid value [value=${value}]`);
-  return true;
-}
+  /** Parses RESUME, SUSPEND or REBASE WAL after its first word; undefined for any other. The documentation has the messages about REBASE. */
+  #parseWal(word: string): Command | undefined {
+    const { cursor, object } = this;
+    const { hasFeature } = this.lookup;
+    const { name } = this.found;
+    const mayRebase = hasFeature('rebase') && object.kind !== 'live view';
+    if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
+    cursor.expect('wal');
+    if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
+    if (word === 'resume') return { action: 'resume wal', name, skips: this.#acceptFromTransaction() };
+    if (word === 'suspend') {
+      if (!hasFeature('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+      return { action: 'suspend wal', name };
+    }
+    if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
+    if (object.kind === 'table' && hasKnownDefinition(object) && !object.isSuspended)
+      throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
+    return { action: 'rebase wal', name };
+  }
 
-type PartitionAction = `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`;
+  #acceptFromTransaction(): boolean {
+    const { cursor } = this;
+    const from = cursor.next();
+    if (from === undefined || from === ';') return false;
+    cursor.expectToken(from, 'from');
+    cursor.requireWord('transaction', 'txn');
+    const value = cursor.requireNoSemicolon('transaction value');
+    if (parseInt64(value) === undefined) throw cursor.error(`invalid value [value=${value}]`);
+    return true;
+  }
 
-/** Parses the text after PARTITION. Skips a condition (after WHERE), and the options that newer versions accept (after WITH). */
-function parsePartitions(
-  cursor: Cursor,
-  { object: { kind, partitionBy }, name }: FoundObject,
-  action: PartitionAction,
-): PartitionCommand {
-  const position = cursor.start;
-  const isConversion = action === 'convert partition';
-  if (isConversion) cursor.expect('to');
-  const completeAction = isConversion ? (`${action} to ${cursor.requireWord('parquet', 'native')}` as const) : action;
-  if (partitionBy === 'NONE' && action !== 'force drop partition') throw cursor.error('table is not partitioned');
-  if (cursor.requireWord('list', 'where') === 'list')
-    return { action: completeAction, kind, name, position, partitions: [...readPartitionNames(cursor, partitionBy)] };
-  cursor.skipRest();
-  return { action: completeAction, kind, name, position };
-}
+  /** Parses the text after PARTITION. Skips a condition (after WHERE), and the options that newer versions accept (after WITH). */
+  #parsePartitions(action: `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`): PartitionCommand {
+    const { cursor, object } = this;
+    const position = cursor.start;
+    const isConversion = action === 'convert partition';
+    if (isConversion) cursor.expect('to');
+    const completeAction = isConversion ? (`${action} to ${cursor.requireWord('parquet', 'native')}` as const) : action;
+    if (object.partitionBy === 'NONE' && action !== 'force drop partition')
+      throw cursor.error('table is not partitioned');
+    const command = { action: completeAction, kind: object.kind, name: this.found.name, position };
+    if (cursor.requireWord('list', 'where') === 'list') return { ...command, partitions: [...this.#readPartitions()] };
+    cursor.skipRest();
+    return command;
+  }
 
-function* readPartitionNames(cursor: Cursor, unit: PartitionUnit | undefined): Generator<LocatedName> {
-  for (let isLast = false; !isLast; ) {
-    const token = cursor.requireNoSemicolon('partition name');
-    if (token === ',') throw cursor.error('partition name missing');
-    const { name, problem } = parsePartitionName(unquoteToken(token), unit);
-    if (problem !== undefined) throw cursor.error(problem);
-    yield { name, start: cursor.start };
-    const next = cursor.next() ?? ';';
-    isLast = next === ';' || isWord(next, 'with');
-    if (isLast) cursor.skipRest();
-    else cursor.expectToken(next, ',');
+  *#readPartitions(): Generator<LocatedName> {
+    const { cursor } = this;
+    for (let isLast = false; !isLast; ) {
+      const token = cursor.requireNoSemicolon('partition name');
+      if (token === ',') throw cursor.error('partition name missing');
+      const { name, problem } = parsePartitionName(unquoteToken(token), this.object.partitionBy);
+      if (problem !== undefined) throw cursor.error(problem);
+      yield { name, start: cursor.start };
+      const next = cursor.next() ?? ';';
+      isLast = next === ';' || isWord(next, 'with');
+      if (isLast) cursor.skipRest();
+      else cursor.expectToken(next, ',');
+    }
   }
 }
