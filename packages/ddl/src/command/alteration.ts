@@ -164,14 +164,12 @@ export function findColumn<C extends Column>(
   { columns }: { readonly columns: readonly C[] },
   name: string,
 ): C | undefined {
-  if (columns.length < MANY_COLUMNS) return columns.find(column => isSameName(column.name, name));
+  // With more columns, a table gets an index by name. Otherwise, finding each of its columns takes quadratic time.
+  if (columns.length < 100) return columns.find(column => isSameName(column.name, name));
   const byName = indexes.get(columns) ?? new NameMap(columns.toReversed().map(each => [each.name, each]));
   indexes.set(columns, byName);
   return byName.get(name) as C | undefined;
 }
-
-/** A table with this number of columns gets an index by name. Otherwise, finding each of its columns takes quadratic time. */
-const MANY_COLUMNS = 100;
 
 /** A change of columns makes a new array, so an index stays valid. */
 const indexes = new WeakMap<readonly Column[], NameMap<Column>>();

@@ -310,7 +310,7 @@ class AlterParser {
     );
   }
 
-  /** Parses RESUME, SUSPEND or REBASE WAL after its first word; undefined for any other. The documentation has the messages about REBASE. */
+  /** Parses RESUME, SUSPEND or REBASE WAL after its first word; undefined for any other. The messages about REBASE are documented. */
   #parseWal(word: string): Command | undefined {
     const { cursor, object } = this;
     const { hasFeature } = this.lookup;

@@ -1,4 +1,4 @@
-import { isSameName, type LocatedName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
+import { isSameName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
 import { createPermissiveTraits, type NameLookup, readName, requireObject } from '../parser/lookup.js';
@@ -134,7 +134,7 @@ export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words
 
 function parseRename(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('table');
-  const from = parseTableName(cursor, 'from table name');
+  const { name, start } = parseTableName(cursor, 'from table name');
   if (cursor.require('to') === '(') throw cursor.error('function call is not allowed here');
   cursor.unread();
   cursor.expect('to');
@@ -142,18 +142,13 @@ function parseRename(cursor: Cursor, lookup: NameLookup): Command {
   const rest = cursor.next();
   if (rest === '(') throw cursor.error('function call is not allowed here');
   if (rest !== undefined && rest !== ';') throw cursor.error('debris?');
-  rejectRename(lookup, from, to);
-  return { action: 'rename', name: from.name, to };
-}
-
-function rejectRename(lookup: NameLookup, { name, start }: LocatedName, to: string): void {
   for (const each of [name, to])
     if (!isValidTableName(each)) throw new RejectionError(0, `invalid table name [table=${each}]`);
   const table = lookup.find(name, 'table');
   if (!table) throw missingError(0, name);
   if (table.kind !== 'table') throw new RejectionError(start, `cannot modify ${table.kind} [view=${name}]`);
   const existing = lookup.find(to);
-  if (!existing || existing.name === table.name) return;
+  if (!existing || existing.name === table.name) return { action: 'rename', name, to };
   if (table.wal === false) throw new RejectionError(0, 'Rename target exists');
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
 }

@@ -1,6 +1,6 @@
 /*! Parses INSERT and UPDATE: their table and columns, and the query of INSERT. Values and conditions are skipped. */
 import { type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
-import { type CheckQuery, parseViewBody, readCode } from '../parser/body.js';
+import { type Body, parseViewBody, readCode } from '../parser/body.js';
 import { Cursor, isWord, RejectionError, tokenError } from '../parser/cursor.js';
 import { type KnownObject, type NameLookup, requireObject } from '../parser/lookup.js';
 import { parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
@@ -9,7 +9,8 @@ import type { Command } from './command.js';
 
 /** Parses the text after INSERT. Like the server, it looks for the table and its columns last. */
 export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
-  const checkQuery = withQueriesBefore(cursor, lookup.checkQuery);
+  // The query is checked together with those of a WITH before the INSERT.
+  const queriesBefore = readCode(new Cursor(cursor.text.slice(0, cursor.start)), 0);
   cursor.require('atomic or into or batch');
   cursor.unread();
   const isAtomic = cursor.accept('atomic');
@@ -21,20 +22,14 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Command {
   const token = first === '(' ? cursor.require("'select' or 'values'") : first;
   if (isWord(token, 'select')) {
     cursor.unread();
-    parseViewBody(cursor, checkQuery);
+    const addQueries = (body: Body) => ({ ...body, code: queriesBefore.padEnd(body.start) + body.code, start: 0 });
+    parseViewBody(cursor, body => lookup.checkQuery(queriesBefore.trim() === '' ? body : addQueries(body)));
     cursor.expectEnd();
   } else if (isAtomic) throw cursor.error("'atomic' keyword can only be used in INSERT INTO SELECT statements.");
   else if (!isWord(token, 'values')) throw tokenError(cursor.start, token, "'select' or 'values' expected");
   requireColumns(requireObject(lookup, 'table', name, start), columns);
   cursor.skipRest();
   return { action: 'insert', name };
-}
-
-/** Checks a query together with the queries of a WITH before the INSERT. */
-function withQueriesBefore({ text, start }: Cursor, check: CheckQuery): CheckQuery {
-  const queries = readCode(new Cursor(text.slice(0, start)), 0);
-  if (queries.trim() === '') return check;
-  return body => check({ ...body, code: queries.padEnd(body.start) + body.code, start: 0 });
 }
 
 type LocatedColumns = NameMap<LocatedName>;
@@ -77,6 +72,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   }
   if (!isWord(token, 'set') && !isWord(cursor.require('SET expected'), 'set')) throw cursor.error('SET expected');
   const columns: LocatedColumns = new NameMap();
+  const endsValue = (token: string) => [',', ';', 'from', 'where'].includes(token.toLowerCase());
   do {
     const column = { name: unquoteToken(cursor.require('column name')), start: cursor.start };
     cursor.expectToken(cursor.require("'='"), '=');
@@ -86,6 +82,3 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   requireColumns(requireObject(lookup, 'table', name, 0), columns);
   return { action: 'update', name, columns: [...columns.values()].map(column => column.name) };
 }
-
-/** Whether a token ends a value of UPDATE. */
-const endsValue = (token: string): boolean => [',', ';', 'from', 'where'].includes(token.toLowerCase());

@@ -26,7 +26,13 @@ import { columnPropertyName } from '../property.js';
 
 /** Parses the text after CREATE. @param first the token after CREATE, already read @throws RejectionError */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
-  const isBatch = parseLeadIn(cursor, first);
+  const isBatch = !isWord(first, 'table');
+  if (isWord(first, 'atomic')) cursor.expect('table');
+  else if (isBatch) {
+    if (!isWord(first, 'batch')) throw cursor.error("'atomic' or 'table' or 'batch' expected");
+    if (parseBatch(cursor, 'table')) cursor.expect('table');
+    else cursor.next(); // any word (observed on 9.3.4)
+  }
   const created = parseCreatedName(cursor, 'table name');
   const token = cursor.require("'(' or 'as'");
   if (token === '(') {
@@ -60,7 +66,12 @@ function readClauses(reader: ClauseReader): void {
   const readFormat = () => reader.read(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
   reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };
   reader.advance();
-  parseIndexesAndCasts(reader);
+  for (; reader.token === ','; reader.advance()) {
+    const token = reader.cursor.require("'index' or 'cast'");
+    if (isWord(token, 'index')) parseIndexClause(reader);
+    else if (isWord(token, 'cast')) parseCast(reader);
+    else throw unexpectedTokenError(reader.cursor.start, token);
+  }
   reader.read(TIMESTAMP);
   if (reader.read(PARTITIONING)) {
     for (const property of RETENTION) reader.read(property);
@@ -93,52 +104,22 @@ function toTableStatement(
   return { ...reader.toStatement('table', created, stated), body: undefined };
 }
 
-/** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */
-function parseLeadIn(cursor: Cursor, first: string): boolean {
-  if (isWord(first, 'table')) return false;
-  if (isWord(first, 'atomic')) {
-    cursor.expect('table');
-    return true;
-  }
-  if (!isWord(first, 'batch')) throw cursor.error("'atomic' or 'table' or 'batch' expected");
-  if (parseBatch(cursor, 'table')) cursor.expect('table');
-  else cursor.next(); // any word (observed on 9.3.4)
-  return true;
-}
-
-function parseIndexesAndCasts(reader: ClauseReader): void {
-  for (; reader.token === ','; reader.advance()) {
-    const token = reader.cursor.require("'index' or 'cast'");
-    if (isWord(token, 'index')) parseIndexClause(reader);
-    else if (isWord(token, 'cast')) parseCast(reader);
-    else throw unexpectedTokenError(reader.cursor.start, token);
-  }
-}
-
-function parseIndexClause(reader: ClauseReader): void {
-  const { cursor, context } = reader;
+function parseIndexClause({ cursor, context, columns, clauseNames, isQuery }: ClauseReader): void {
   cursor.expect('(');
-  const column = parseIndexedColumn(reader, parseLiteral(cursor));
+  const named = parseLiteral(cursor);
+  const { name } = named;
+  const reject = (problem: string) => new RejectionError(named.start, problem);
+  const known = columns.get(name);
+  if (isQuery) clauseNames.index.push(named);
+  else if (!known) throw reject(`Invalid column: ${name}`);
+  if (known?.index) throw reject('duplicate index clause');
+  if (known && !isQuery && known.type !== 'SYMBOL')
+    throw reject(`indexes are supported only for SYMBOL columns [columnName=${name}, columnType=${known.type}]`);
+  const column = known ?? columns.addOfQuery(name);
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context, { covered });
-  reader.clauseNames.covered.set(column.name, covered);
+  clauseNames.covered.set(column.name, covered);
   cursor.expect(')');
-}
-
-function parseIndexedColumn({ columns, clauseNames, isQuery }: ClauseReader, named: LocatedName): Column {
-  const column = columns.get(named.name);
-  if (isQuery) clauseNames.index.push(named);
-  if (!column) {
-    if (!isQuery) throw new RejectionError(named.start, `Invalid column: ${named.name}`);
-    return columns.addOfQuery(named.name);
-  }
-  if (column.index) throw new RejectionError(named.start, 'duplicate index clause');
-  if (!isQuery && column.type !== 'SYMBOL')
-    throw new RejectionError(
-      named.start,
-      `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
-    );
-  return column;
 }
 
 function parseCast({ cursor, columns, clauseNames, isQuery }: ClauseReader): void {

@@ -1,6 +1,5 @@
 import { foldCase, isSameName, type LocatedName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
-import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { FoundObject } from '../parser/lookup.js';
 import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../parser/names.js';
@@ -19,8 +18,23 @@ export const DEDUP_KEYS = defineProperty<KeyedTable, { action: 'dedup keys'; key
   value: table => keySet(keysOf(table)) || 'none',
   words: ['dedup', 'deduplicate'],
   parse(reader) {
-    parseDedup(reader); // marks columns
-    return {};
+    const { cursor, columns, clauseNames, isQuery } = reader;
+    const { wal, timestamp = '' } = reader.definition;
+    if (!wal) throw new RejectionError(cursor.reach, 'deduplication is possible only on WAL tables');
+    if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
+    const { keys, position } = parseDedupKeys(cursor, 'column list', key => {
+      const { name, start } = key;
+      const column = columns.get(name);
+      const reject = (problem: string): RejectionError => new RejectionError(start, problem);
+      if (isQuery) clauseNames.dedup.push(key);
+      else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);
+      else if (column.dedup) throw reject(`duplicate dedup column [column=${name}]`);
+      if (column && isArray(column.type))
+        throw reject(`dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+      (column ?? columns.addOfQuery(name)).dedup = true;
+    });
+    if (!isQuery && !keys.some(name => isSameName(name, timestamp))) throw new RejectionError(position, NO_TIMESTAMP);
+    return {}; // the columns are marked
   },
   print(table, { quoted }) {
     const keys = keysOf(table).map(name => (quoted ? quoteName(name) : name));
@@ -66,25 +80,6 @@ function parseDedupKeys(cursor: Cursor, expected: string, check: (key: LocatedNa
     if (token === ',') token = cursor.next();
   }
   return { keys, position, isClosed: token === ')' };
-}
-
-function parseDedup(reader: ClauseReader): void {
-  const { cursor, columns, clauseNames, isQuery } = reader;
-  const { wal, timestamp = '' } = reader.definition;
-  if (!wal) throw new RejectionError(cursor.reach, 'deduplication is possible only on WAL tables');
-  if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
-  const { keys, position } = parseDedupKeys(cursor, 'column list', key => {
-    const { name, start } = key;
-    const column = columns.get(name);
-    const reject = (problem: string): RejectionError => new RejectionError(start, problem);
-    if (isQuery) clauseNames.dedup.push(key);
-    else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);
-    else if (column.dedup) throw reject(`duplicate dedup column [column=${name}]`);
-    if (column && isArray(column.type))
-      throw reject(`dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
-    (column ?? columns.addOfQuery(name)).dedup = true;
-  });
-  if (!isQuery && !keys.some(name => isSameName(name, timestamp))) throw new RejectionError(position, NO_TIMESTAMP);
 }
 
 function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {

@@ -22,7 +22,16 @@ class RefreshReader {
     if (deferred) this.token = this.next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
     const head = { type, deferred, every };
     if (isWord(this.token, 'period')) return { ...head, ...this.#readPeriod() };
-    return type === 'EVERY' && isWord(this.token, 'start') ? { ...head, ...this.#readStart() } : head;
+    if (type !== 'EVERY' || !isWord(this.token, 'start')) return head;
+    const { cursor } = this;
+    const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
+    if (!start) throw cursor.error('invalid START timestamp value');
+    this.token = this.next("'time zone' or 'as'");
+    if (!isWord(this.token, 'time')) return { ...head, start, timeZone: undefined };
+    cursor.expect('zone');
+    const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
+    this.token = this.next("'as'");
+    return { ...head, start, timeZone };
   }
 
   #readType(): Pick<Refresh, 'type' | 'every'> {
@@ -40,18 +49,6 @@ class RefreshReader {
       return { type: 'EVERY', every: count + unit };
     }
     return { type: isManual ? 'MANUAL' : 'IMMEDIATE' };
-  }
-
-  #readStart(): Pick<Refresh, 'start' | 'timeZone'> {
-    const { cursor } = this;
-    const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
-    if (!start) throw cursor.error('invalid START timestamp value');
-    this.token = this.next("'time zone' or 'as'");
-    if (!isWord(this.token, 'time')) return { start, timeZone: undefined };
-    cursor.expect('zone');
-    const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
-    this.token = this.next("'as'");
-    return { start, timeZone };
   }
 
   #readPeriod(): Pick<Refresh, 'period' | 'timeZone'> {
@@ -76,7 +73,11 @@ class RefreshReader {
     this.token = cursor.require("'time zone' or 'delay' or ')'");
     let timeZone: string | undefined;
     if (isWord(this.token, 'time')) {
-      timeZone = parsePeriodTimeZone(cursor);
+      cursor.expect('zone');
+      const token = cursor.require('TIME ZONE name');
+      if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
+      timeZone = unquoteToken(token);
+      rejectInvalidTimeZone(timeZone, cursor.start);
       this.token = cursor.require("'delay' or ')'");
     }
     let delay: Interval | undefined;
@@ -105,15 +106,6 @@ function parseSetRefresh(cursor: Cursor): Refresh {
   if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.start, reader.token);
   rejectInvalidTimeZone(clause.timeZone, cursor.start);
   return clause;
-}
-
-function parsePeriodTimeZone(cursor: Cursor): string {
-  cursor.expect('zone');
-  const token = cursor.require('TIME ZONE name');
-  if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
-  const timeZone = unquoteToken(token);
-  rejectInvalidTimeZone(timeZone, cursor.start);
-  return timeZone;
 }
 
 /** Rejects a text that is neither the IANA name of a time zone nor an offset such as `+01:00`. */

@@ -205,7 +205,11 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   cursor.expect('(');
   const after: { [stage in Stage]?: Age } = {};
   do {
-    const stage = parseStage(cursor);
+    const first = cursor.require("'to' or 'drop'");
+    const { start } = cursor;
+    const phrase = `${first} ${cursor.require("'parquet', 'remote' or 'local'")}`.toUpperCase();
+    const stage = STORAGE_STAGES.find(each => each === phrase);
+    if (!stage) throw new RejectionError(start, `${STORAGE_STAGES.map(each => `'${each}'`).join(', ')} expected`);
     stages.push({ name: stage, start: cursor.start });
     if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
     const { age, position } = parseAge(cursor);
@@ -240,16 +244,6 @@ export function rejectImpossiblePolicy(
 
 /** The maximum number of hours in an age: a month has up to 31 days. */
 const maxHours = (age: Age): number => (age < 0 ? -age * 31 * 24 : age);
-
-function parseStage(cursor: Cursor): Stage {
-  const words = [cursor.require("'to' or 'drop'")];
-  const { start } = cursor;
-  words.push(cursor.require("'parquet', 'remote' or 'local'"));
-  const phrase = words.join(' ').toUpperCase();
-  const stage = STORAGE_STAGES.find(stage => stage === phrase);
-  if (!stage) throw new RejectionError(start, `${STORAGE_STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
-  return stage;
-}
 
 type RetentionFields = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   /** Only tables have a storage policy. */

@@ -54,9 +54,8 @@ function parseTimestampClause(reader: ClauseReader) {
   return { timestamp: name };
 }
 
-const NO_PARTITIONS: Readonly<Record<ObjectKind, string | undefined>> = {
-  table: undefined,
-  view: undefined,
+/** By the kinds that have to be partitioned: the rejection of NONE. */
+const NO_PARTITIONS: { readonly [kind in ObjectKind]?: string } = {
   'materialized view': 'materialized view has to be partitioned',
   'live view': 'live view PARTITION BY NONE is not supported; live views must be partitioned',
 };
@@ -124,8 +123,9 @@ export const WAL = defineProperty<Pick<TableDefinition, 'partitionBy' | 'wal' | 
   parse({ cursor, token, definition: { partitionBy } }) {
     const wal = isWord(token, 'wal');
     if (wal && partitionBy === 'NONE') throw cursor.error('WAL Write Mode can only be used on partitioned tables');
-    if (!wal) expectWalAfterBypass(cursor);
-    return { wal };
+    const mode = wal ? token : cursor.next();
+    if (isWord(mode, 'wal')) return { wal };
+    throw cursor.errorAt(mode, ` invalid syntax, should be BYPASS WAL but was BYPASS ${mode ?? ''}`);
   },
   whenAbsent: ({ definition: { partitionBy }, context: { defaults } }) => ({
     wal: defaults.wal && partitionBy !== 'NONE',
@@ -136,12 +136,6 @@ export const WAL = defineProperty<Pick<TableDefinition, 'partitionBy' | 'wal' | 
   },
   unalterable: { reason: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server' },
 });
-
-function expectWalAfterBypass(cursor: Cursor): void {
-  const token = cursor.next();
-  if (!isWord(token, 'wal'))
-    throw cursor.errorAt(token, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
-}
 
 function parseFormat(cursor: Cursor): { isParquet: boolean; position: number } {
   const isParquet = cursor.requireWord('parquet', 'native') === 'parquet';

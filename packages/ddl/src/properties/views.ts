@@ -20,7 +20,11 @@ export const VIEW_INDEXES = defineProperty<Pick<MaterializedViewDefinition, 'ind
     do {
       const word = cursor.require("'index'");
       if (!isWord(word, 'index')) throw unexpectedTokenError(cursor.start, word);
-      parseViewIndex(cursor, indexes, context.defaults.indexCapacity);
+      cursor.expect('(');
+      const { name, start } = parseLiteral(cursor);
+      if (indexes.has(name)) throw new RejectionError(start, 'duplicate index clause');
+      indexes.set(name, parseCapacityOption(cursor, cursor.require("'capacity'"), context.defaults.indexCapacity));
+      cursor.expect(')');
     } while (cursor.accept(','));
     return { indexes };
   },
@@ -73,14 +77,6 @@ export const START_FROM = defineProperty<Pick<LiveViewDefinition, 'start'>>()({
   value: ({ start }) => parseTimestamp(unquoteToken(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
 });
-
-function parseViewIndex(cursor: Cursor, indexes: NameMap<number>, defaultCapacity: number): void {
-  cursor.expect('(');
-  const { name, start } = parseLiteral(cursor);
-  if (indexes.has(name)) throw new RejectionError(start, 'duplicate index clause');
-  indexes.set(name, parseCapacityOption(cursor, cursor.require("'capacity'"), defaultCapacity));
-  cursor.expect(')');
-}
 
 function formatTooLong(clause: string, micros: number): string {
   const units = [...MICROS].filter(([unit]) => unit !== 'd');
