@@ -245,26 +245,21 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   if (a.isComplete)
     for (const [key, column] of columnsB)
       if (!columnsA.has(key)) comparison.add(columnPropertyName(column.name), MISSING, column.type || 'present');
-  if (!a.isComplete || !b.isComplete) comparison.notComparable.push('the columns of its query');
-  else
-    compareColumnOrder(
-      [...columnsA.keys()].filter(key => columnsB.has(key)),
-      [...columnsB.keys()].filter(key => columnsA.has(key)),
-      comparison,
-    );
+  if (!a.isComplete || !b.isComplete) {
+    comparison.notComparable.push('the columns of its query');
+    return;
+  }
+  // Of the order of common columns, equal columns at the start and at the end of both lists are not shown.
+  const namesA = [...columnsA.keys()].filter(key => columnsB.has(key));
+  const namesB = [...columnsB.keys()].filter(key => columnsA.has(key));
+  const isMoved = (name: string, index: number) => !isSameName(name, namesB[index]);
+  const [first, end] = [namesA.findIndex(isMoved), namesA.findLastIndex(isMoved) + 1];
+  if (first < 0) return;
+  comparison.add(COLUMN_ORDER, namesA.slice(first, end).join(', '), namesB.slice(first, end).join(', '));
 }
 
 const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
   new NameMap(columns.map(column => [column.name, column]));
-
-/** Compares the order of common columns. Equal columns at the start and at the end of both lists are not shown. */
-function compareColumnOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
-  const first = a.findIndex((name, index) => !isSameName(name, b[index]));
-  if (first < 0) return;
-  const end = a.findLastIndex((name, index) => !isSameName(name, b[index])) + 1;
-  const [orderA, orderB] = [a, b].map(names => names.slice(first, end).join(', '));
-  comparison.add(COLUMN_ORDER, orderA, orderB);
-}
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
   if (!a.type || !b.type) comparison.notComparable.push(columnPropertyName(a.name, ' type'));

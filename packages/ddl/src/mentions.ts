@@ -53,13 +53,9 @@ export function findMentions(
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
-const toMention = ({ name, start, end }: NameSpan, role: Mention['role'], usage: NameUsage = 'name'): Mention => ({
-  name,
-  start,
-  end,
-  role,
-  usage,
-});
+function toMention({ name, start, end }: NameSpan, role: Mention['role'], usage: NameUsage = 'name'): Mention {
+  return { name, start, end, role, usage };
+}
 
 function findQueryMentions(statement: string, isView: (name: string) => boolean, label: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {

@@ -23,8 +23,13 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
 /** No server prints LIKE, nor the AS of a table. */
 function printColumns({ like, query, columns }: TableDefinition, options: PrintOptions): string {
   if (like !== undefined) return `(LIKE '${like}')`;
-  if (query === undefined) return `( \n${columns.map(column => printColumn(column, options)).join(',\n')}\n)`;
-  return `AS (\n${query}\n)${columns.map(column => printColumnOfQuery(column, options)).join('')}`;
+  if (query !== undefined)
+    return `AS (\n${query}\n)${columns.map(column => printColumnOfQuery(column, options)).join('')}`;
+  const lines = columns.map(column => {
+    const name = options.quoted ? quoteName(column.name) : column.name;
+    return `\t${name}${COLUMN_PROPERTIES.map(({ print }) => print?.(column, options)).join('')}`;
+  });
+  return `( \n${lines.join(',\n')}\n)`;
 }
 
 function printColumnOfQuery(column: Column, options: PrintOptions): string {
@@ -33,9 +38,4 @@ function printColumnOfQuery(column: Column, options: PrintOptions): string {
   const index = INDEX.print?.(column, options) ?? '';
   const cast = column.type && `, CAST(${name} AS${type})`;
   return `${cast}${index && `, INDEX(${name}${index.replace(' INDEX', '')})`}`;
-}
-
-function printColumn(column: Column, options: PrintOptions): string {
-  const name = options.quoted ? quoteName(column.name) : column.name;
-  return `\t${name}${COLUMN_PROPERTIES.map(({ print }) => print?.(column, options)).join('')}`;
 }

@@ -51,20 +51,14 @@ export interface Property<F extends object, A extends Action = never, N extends 
   print?(definition: F, options: PrintOptions): string;
   readonly features?: readonly Feature<F>[];
   /** Translates the clause to another edition; undefined if it is the same there. */
-  translate?(definition: F, hasFeature: HasFeature): ClauseTranslation | undefined;
+  /** Translates the clause with the white space before it. The loss is the start of a sentence that a reason ends. */
+  translate?(definition: F, hasFeature: HasFeature): { readonly clause: string; readonly loss?: string } | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
   readonly unalterable?: { readonly reason?: string; readonly needsNewTable?: boolean };
 }
 
 /** Why no ALTER sets the property, or not to every value, and whether a new table could have it. */
 export type Unalterable = Required<Property<object>>['unalterable'];
-
-export interface ClauseTranslation {
-  /** The clause with the white space before it. */
-  readonly clause: string;
-  /** What is lost, as the start of a sentence that a reason ends. */
-  readonly loss?: string;
-}
 
 export interface Feature<F> {
   readonly name: FeatureName;

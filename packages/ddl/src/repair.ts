@@ -13,16 +13,12 @@ import { RESERVED } from './parser/words.js';
 import { isAcceptedAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 
-interface RepairResult {
-  statement: string;
-  /** The repairs that keep what the statement says, in words. Changes of white space around the body of a view are not listed. */
-  notes: string[];
-  /** The repairs after which the statement says something else, although it creates the same object. */
-  warnings: string[];
-}
-
-/** Repairs what a server printed, so that it can be replayed. What needs no repair or is unknown is returned unchanged. */
-export function repair(row: string): RepairResult {
+/**
+ * Repairs what a server printed, so that it can be replayed. What needs no repair or is unknown is returned unchanged.
+ * @returns `notes` has the repairs that keep what the statement says, in words, except white space around the body of a view; `warnings`
+ * has those after which the statement says something else, although it creates the same object
+ */
+export function repair(row: string): { statement: string; notes: string[]; warnings: string[] } {
   if (isCleanTable(row)) return { statement: row, notes: [], warnings: [] };
   const notes: string[] = [];
   const warnings: string[] = [];
@@ -87,7 +83,7 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
   const column = (line: string): PrintedColumn => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
-    return { name: repairName(bare), definition: repairList(' INCLUDE (', ', ', definition) };
+    return [repairName(bare), repairList(' INCLUDE (', ', ', definition)];
   };
 
   const columns = row.slice(`${head}( \n\t`.length, end);
@@ -108,10 +104,7 @@ const REPAIR_FORM = new RegExp(
 /** Whether a table is created from a query that `repair` wrote. Such a query reads no table. */
 export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
 
-interface PrintedColumn {
-  name: string;
-  definition: string;
-}
+type PrintedColumn = readonly [name: string, definition: string];
 
 const COLUMN_SEPARATOR = ',\n\t';
 
@@ -127,7 +120,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
     if (end > start) repaired += list.slice(start, end);
     else {
       const comma = list.indexOf(COLUMN_SEPARATOR, start);
-      const { name, definition } = repairColumn(list.slice(start, comma < 0 ? undefined : comma));
+      const [name, definition] = repairColumn(list.slice(start, comma < 0 ? undefined : comma));
       end = comma < 0 ? list.length : comma + COLUMN_SEPARATOR.length;
       repaired += `${name} ${definition}${comma < 0 ? '' : COLUMN_SEPARATOR}`;
     }
@@ -138,13 +131,11 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
 
 /** Prints columns as a query. Only a query, `SELECT ARRAY[]`, can create the type of an empty array. Undefined without such a column. */
 function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
-  const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
-  const hasOptions = columns.some(({ definition }) => definition.includes(' '));
+  const untyped = columns.flatMap(([name, definition]) => (definition === 'ARRAY' ? name : []));
+  const hasOptions = columns.some(([, definition]) => definition.includes(' '));
   if (!untyped.length || hasOptions) return undefined;
-  warnings.push(
-    `rewritten as a query, because the type of ${untyped.map(each => each.name).join(', ')} cannot be written`,
-  );
-  const select = columns.map(({ name, definition }) =>
+  warnings.push(`rewritten as a query, because the type of ${untyped.join(', ')} cannot be written`);
+  const select = columns.map(([name, definition]) =>
     definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
   );
   return `AS (\nSELECT ${select.join(', ')} FROM long_sequence(0)`;

@@ -164,11 +164,6 @@ export class StatementScanner {
     return this.#depth ? this.#outermost : undefined;
   }
 
-  /** White space is no content. After a line comment, `lastType` stays, because the `;` then needs a line of its own. */
-  get #ignoresWhitespace(): boolean {
-    return !this.hasContent || this.lastType === 'line-comment';
-  }
-
   /** Reads a chunk; returns the offset in the chunk of the `;` that ends the statement, or -1. */
   read(chunk: string): number {
     for (let start = 0, end = 0; start < chunk.length; start = end) {
@@ -184,7 +179,9 @@ export class StatementScanner {
   #consume(type: SegmentType, chunk: string, start: number, end: number): void {
     const segmentStart = this.#length + start;
     this.#openSegment = this.#lexer.openType ? (this.#openSegment ?? { type, start: segmentStart }) : undefined;
-    if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
+    // White space is no content. After a line comment, `lastType` stays, because the `;` then needs a line of its own.
+    const ignoresWhitespace = !this.hasContent || this.lastType === 'line-comment';
+    if (type === 'code' && ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, start: segmentStart };
     if (type === ')' && this.#depth > 0) this.#depth--;
     if (type === 'block-comment') this.isAmbiguous ||= /['"`]|--/.test(chunk.slice(start, end));

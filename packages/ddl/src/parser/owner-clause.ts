@@ -1,9 +1,7 @@
 import { keywordOf, type NameSpan, normalizeStatement, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
 
 /** The owner in `OWNED BY name` at the end of a CREATE, as the enterprise edition prints it; undefined if there is none. */
-export function ownerOf(statement: string): string | undefined {
-  return findOwnerClause(statement)?.owner.name;
-}
+export const ownerOf = (statement: string): string | undefined => findOwnerClause(statement)?.owner.name;
 
 /** Removes `OWNED BY name`, which the open source edition rejects. */
 export function removeOwner(statement: string): string {

@@ -118,7 +118,12 @@ export function findSampling(body: string): { interval: string; timeZone: string
   const sampleBy = outermost.find(({ index }) => index !== undefined);
   const [{ interval, index } = {}] = sampleBy ? [sampleBy] : outermost;
   if (interval === undefined || (sampleBy && outermost.some(other => other.interval !== interval))) return undefined;
-  return { interval, timeZone: index === undefined ? undefined : findTimeZone(tokens.slice(index)) };
+  if (index === undefined) return { interval, timeZone: undefined };
+  // The time zone in `ALIGN TO CALENDAR TIME ZONE 'x'` is searched up to the end of the query.
+  const end = tokens.findIndex((token, i) => i > index && token.depth < least);
+  const query = tokens.slice(index, end < 0 ? undefined : end);
+  const time = query.findIndex((token, i) => isKeyword(token, 'time') && isKeyword(query[i + 1], 'zone'));
+  return { interval, timeZone: time < 0 ? undefined : unquoteToken(query[time + 2]?.text ?? '') };
 }
 
 interface Sampling {
@@ -141,12 +146,4 @@ function findSamplings(tokens: readonly QueryToken[]): Sampling[] {
     const isFloor = isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(';
     return isColumn && isFloor ? [{ depth, interval }] : [];
   });
-}
-
-/** The time zone in `ALIGN TO CALENDAR TIME ZONE 'x'`, searched up to the end of the query. */
-function findTimeZone(tokens: readonly QueryToken[]): string | undefined {
-  const end = tokens.findIndex(({ depth }) => depth < (tokens[0]?.depth ?? 0));
-  const query = end < 0 ? tokens : tokens.slice(0, end);
-  const time = query.findIndex((token, index) => isKeyword(token, 'time') && isKeyword(query[index + 1], 'zone'));
-  return time < 0 ? undefined : unquoteToken(query[time + 2]?.text ?? '');
 }
