@@ -109,11 +109,7 @@ export class Splitter {
       }
       if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
       if (!closedScanner.hasContent && PLAN_START.test(this.remainder))
-        throw new SplitError(
-          'the plan is incomplete: only the comments at its head are left',
-          this.#line,
-          this.#column,
-        );
+        throw new SplitError('the plan is incomplete: only the comments at its head are left', ...this.#locate(''));
       yield* this.#finish(closedScanner);
     } finally {
       yield* this.#release();
@@ -123,56 +119,49 @@ export class Splitter {
   /** Cuts off the statements that end in a chunk. The held statement is complete, so it is yielded before an error is thrown. */
   *#cut(chunk: string): Generator<string> {
     try {
-      let start = 0;
-      for (let found = this.#findEnd(chunk, start); found; found = this.#findEnd(chunk, start)) {
-        const piece = chunk.slice(start, found.end);
-        if (found.scanner) {
+      for (let start = 0, end = 0; ; start = end + 1) {
+        const simpleEnd = this.#length ? -1 : findSimpleEnd(chunk, start);
+        const found = simpleEnd < 0 ? this.#scan(chunk, start) : undefined;
+        if (simpleEnd < 0 && !found) return this.#append(chunk.slice(start));
+        end = found?.end ?? simpleEnd;
+        const piece = chunk.slice(start, end);
+        if (found) {
           this.#append(piece);
           yield* this.#finish(found.scanner);
         } else {
+          // It has no comments and lies in one chunk, so it needed no scanner.
           this.#rejectTooLong(piece.length);
-          yield* this.#hold(piece, false); // `findSimpleEnd` finds only statements without comments
+          yield* this.#hold(piece, false);
         }
         this.#column++; // the semicolon itself
-        start = found.end + 1;
       }
-      this.#append(chunk.slice(start));
     } catch (error) {
       yield* this.#release();
       throw error;
     }
   }
 
-  /** Finds the `;` that ends the current statement. A statement without comments that lies in one chunk needs no scanner. */
-  #findEnd(chunk: string, from: number): StatementEnd | undefined {
-    const end = this.#length ? -1 : findSimpleEnd(chunk, from);
-    return end < 0 ? this.#scan(chunk, from) : { end };
-  }
-
-  /** Scans pieces of doubling length. Scanning up to the end of the chunk for each of its statements would take quadratic time. */
-  #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
+  /**
+   * Finds the `;` that ends the current statement. Scans pieces of doubling length: scanning up to the end of the chunk for each of its
+   * statements would take quadratic time.
+   */
+  #scan(chunk: string, from: number) {
+    const sql = this.#scanners[0] as StatementScanner;
     for (let start = from, size = 256, end = 0; start < chunk.length; start = end, size *= 2) {
       end = Math.min(start + size, chunk.length);
       while (end < chunk.length && COMMENT_DELIMITER_CHARACTERS.includes(chunk.charAt(end - 1))) end++;
-      const statementEnd = this.#scanPiece(chunk, from, start, end);
-      if (statementEnd) return statementEnd;
+      const sqlEnd = sql.read(chunk.slice(start, end));
+      if (sql.isAmbiguous && this.#scanners.length === 1) {
+        const added = new StatementScanner('server');
+        for (const piece of [...this.#pieces, chunk.slice(from, start)]) added.read(piece);
+        this.#scanners.push(added);
+      }
+      const server = this.#scanners[1];
+      const serverEnd = server?.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) ?? -1;
+      if (server && serverEnd >= 0) return { end: start + serverEnd, scanner: server };
+      if (sqlEnd >= 0) return { end: start + sqlEnd, scanner: sql };
     }
     return undefined;
-  }
-
-  /** Scans a piece. @param from where the statement starts in this chunk; its text up to `start` is already scanned */
-  #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
-    const sql = this.#scanners[0] as StatementScanner;
-    const sqlEnd = sql.read(chunk.slice(start, end));
-    if (sql.isAmbiguous && this.#scanners.length === 1) {
-      const added = new StatementScanner('server');
-      for (const piece of [...this.#pieces, chunk.slice(from, start)]) added.read(piece);
-      this.#scanners.push(added);
-    }
-    const server = this.#scanners[1];
-    const serverEnd = server?.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) ?? -1;
-    if (server && serverEnd >= 0) return { end: start + serverEnd, scanner: server };
-    return sqlEnd < 0 ? undefined : { end: start + sqlEnd, scanner: sql };
   }
 
   #append(piece: string): void {
@@ -185,8 +174,7 @@ export class Splitter {
     if (length + this.#carry.length > this.maxLength)
       throw new SplitError(
         `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record raises the limit`,
-        this.#line,
-        this.#column,
+        ...this.#locate(''),
       );
   }
 
@@ -204,16 +192,24 @@ export class Splitter {
 
   /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
   #moveComments(text: string, rules: LexerRules): string {
-    if (!this.#held?.acceptsComments) return text;
-    const { end, acceptsComments, endsInLineComment } = findTrailingComments(text, rules);
-    const comments = text.slice(0, end);
-    const { body } = this.#held;
-    if (end > 0) {
-      this.#rejectTooLong(body.length + end);
-      this.#held.body = `${body}${this.#held.endsInLineComment ? '\n' : ''}${comments}`;
-      this.#held.endsInLineComment = endsInLineComment;
+    const held = this.#held;
+    if (!held?.acceptsComments) return text;
+    let end = 0;
+    let endsInLineComment = false;
+    for (const token of tokens(text, rules)) {
+      const isComment = token.type === 'comment';
+      if (isComment) end = token.start + token.text.length;
+      else if (token.type !== 'space') end = 0; // a statement on this line has the comments before it
+      endsInLineComment = isComment && token.text.startsWith('--');
+      held.acceptsComments = isComment ? !endsInLineComment : token.type === 'space' && !LINE_END.test(token.text);
+      if (!held.acceptsComments) break;
     }
-    this.#held.acceptsComments = acceptsComments;
+    const comments = text.slice(0, end);
+    if (end > 0) {
+      this.#rejectTooLong(held.body.length + end);
+      held.body = `${held.body}${held.endsInLineComment ? '\n' : ''}${comments}`;
+      held.endsInLineComment = endsInLineComment;
+    }
     [this.#line, this.#column] = this.#locate(comments);
     return text.slice(end);
   }
@@ -249,22 +245,21 @@ export class Splitter {
     if (!text.includes(': incomplete: ')) return; // hardly any text contains a marker
     let isBeforeStatement = true;
     let startsLine = this.#column === 1 || !this.#held?.acceptsComments;
-    let markerToken: Token | undefined;
+    let found: Token | undefined;
     for (const token of tokens(text)) {
       const isComment = token.type === 'comment';
-      if (isComment && startsLine && parseFailureMarker(token.text)) markerToken = token;
+      if (isComment && startsLine && parseFailureMarker(token.text)) found = token;
       else if (!isComment && token.type !== 'space') {
-        if (isBeforeStatement && markerToken) break;
-        [isBeforeStatement, markerToken] = [false, undefined];
+        if (isBeforeStatement && found) break;
+        [isBeforeStatement, found] = [false, undefined];
       }
       startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
-    const marker = markerToken && parseFailureMarker(markerToken.text);
-    if (markerToken && marker) {
-      const reason = truncate(marker.reason, 500);
-      const message = `${marker.name} left its output incomplete: ${reason}`;
-      throw new SplitError(message, ...this.#locate(text, markerToken.start), reason);
-    }
+    const marker = found && parseFailureMarker(found.text);
+    if (!marker) return;
+    const reason = truncate(marker.reason, 500);
+    const message = `${marker.name} left its output incomplete: ${reason}`;
+    throw new SplitError(message, ...this.#locate(text, found?.start), reason);
   }
 
   /** The error for a last statement without `;`. @throws SplitError for a failure marker, because its reason is more helpful */
@@ -308,12 +303,6 @@ export function normalizeStatement(text: string): string {
   return statement;
 }
 
-/** `scanner` is undefined if `findSimpleEnd` found the `;`. */
-interface StatementEnd {
-  readonly end: number;
-  readonly scanner?: StatementScanner;
-}
-
 interface HeldStatement {
   /** The statement without its `;`, and without white space at its ends. */
   body: string;
@@ -327,22 +316,6 @@ const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string 
   `${body}${endsInLineComment ? '\n;' : ';'}`;
 
 const LINE_END = /[\n\r]/;
-
-/** Finds comments on the first line of the text. They belong to the previous statement, unless a statement follows on this line. */
-function findTrailingComments(
-  text: string,
-  rules: LexerRules,
-): Pick<HeldStatement, 'acceptsComments' | 'endsInLineComment'> & { readonly end: number } {
-  const result = { end: 0, acceptsComments: false, endsInLineComment: false };
-  for (const token of tokens(text, rules)) {
-    if (token.type === 'comment') {
-      result.end = token.start + token.text.length;
-      if (token.text.startsWith('--')) return { ...result, endsInLineComment: true };
-    } else if (token.type !== 'space') return { ...result, end: 0 };
-    else if (LINE_END.test(token.text)) return result;
-  }
-  return { ...result, acceptsComments: true };
-}
 
 function secondStatementError(first: string): SplitError {
   const lines = first.split('\n');
