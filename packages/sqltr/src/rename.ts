@@ -211,18 +211,14 @@ class Renaming {
     const newName = this.#newName(mention) ?? name;
     const isValid = role === 'object' ? isValidTableName(newName) : !/^$|['"`\0-\x1f\x7f]/.test(newName);
     if (newName !== name && !isValid)
-      throw new CodedError(
-        'REJECTED',
-        `'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`,
-      );
+      throw rejection(`'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`);
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(newName)}`;
     const other = this.#oldNames.get(key);
     if (other !== undefined && !isSameName(other, name))
-      throw new CodedError(
-        'REJECTED',
+      throw rejection(
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(newName)}'; choose another name, or remove one of them`,
       );
     if (remember && other === undefined && rules.mayCollide(name)) this.#oldNames.set(detach(key), detach(name));
@@ -239,8 +235,7 @@ class Renaming {
       rules.some(each => each.apply(name) !== undefined),
     );
     if (found !== undefined)
-      throw new CodedError(
-        'REJECTED',
+      throw rejection(
         `${formatNumberedStatement(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
       );
   }
@@ -258,12 +253,13 @@ class Renaming {
     const isView = (name: string): boolean => this.#newViews.has(name);
     const found = findMentions(renamed, { isView }).map(({ name }) => name);
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
-    throw new CodedError(
-      'REJECTED',
+    throw rejection(
       `${shorten(displayName(readStatementHead(statement)))}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
     );
   }
 }
+
+const rejection = (message: string): CodedError => new CodedError('REJECTED', message);
 
 const shorten = (name: string): string => truncate(name, 140);
 

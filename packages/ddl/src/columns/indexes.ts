@@ -208,12 +208,10 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
 
 function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: AlteredColumn): Index {
   const { name, column, position } = altered;
-  if (column?.index) throw new RejectionError(position, `column '${name}' already indexed`);
+  const reject = (problem: string) => new RejectionError(position, `column '${name}' ${problem}`);
+  if (column?.index) throw reject('already indexed');
   if (column && column.type !== 'SYMBOL')
-    throw new RejectionError(
-      position,
-      `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
-    );
+    throw reject(`is of type '${column.type}'. Index supports column type 'SYMBOL' only.`);
   const token = cursor.next();
   if (!endsAlter(token) && !isWord(token, 'capacity')) throw cursor.error("'capacity' keyword expected");
   const parseCapacity = createCapacityParser('index capacity value', 'index capacity value must be numeric');

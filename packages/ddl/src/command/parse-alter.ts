@@ -1,11 +1,11 @@
 /*! Parses ALTER. As in QuestDB, an unknown column is rejected before a later syntax error. Odd wording in messages is QuestDB's. */
-import { isSameName, type LocatedName, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
+import { isSameName, type LocatedName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { type FoundObject, hasKnownDefinition, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
+import { type FoundObject, findKind, hasKnownDefinition, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';
@@ -16,14 +16,12 @@ import { type Command, type PartitionCommand, toAlter } from './command.js';
 /** Parses the text after ALTER. Like the server, it looks for the object before it reads the rest. */
 export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
   const token = cursor.next();
-  const kind = OBJECT_KINDS.find(each => isWord(token, each.split(' ')[0] as string));
-  if (!kind || (kind === 'live view' && !lookup.hasFeature('live views')))
-    throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
+  const kind = findKind(token, lookup);
+  if (!kind) throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
   if (kind === 'materialized view' && !isWord(cursor.requireNoSemicolon("'view'"), 'view'))
     throw cursor.error("'view' expected'");
   if (kind === 'live view') cursor.expect('view');
-  const parser = new AlterParser(cursor, lookup, parseAlteredObject(cursor, lookup, kind));
-  const command = parser.parse(kind);
+  const command = new AlterParser(cursor, lookup, parseAlteredObject(cursor, lookup, kind)).parse();
   cursor.expectEnd();
   return command;
 }
@@ -50,7 +48,8 @@ class AlterParser {
     this.#timestamp = object.timestamp;
   }
 
-  parse(kind: ObjectKind): Command {
+  parse(): Command {
+    const { kind } = this.object;
     if (kind === 'table') return this.#parseTable();
     if (kind === 'materialized view') return this.#parseMaterializedView();
     return kind === 'view' ? this.#parseView() : this.#parseLiveView();

@@ -1,7 +1,7 @@
 import { isSameName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
-import { createPermissiveTraits, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import { createPermissiveTraits, findKind, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
@@ -62,20 +62,14 @@ export const OTHER_KIND_MESSAGES: Readonly<Record<ObjectKind, string>> = {
 
 function parseDrop(cursor: Cursor, lookup: NameLookup): Command {
   const token = cursor.next();
-  if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
-  if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
-  if (isWord(token, 'materialized')) {
-    if (!isWord(cursor.next(), 'view')) throw cursor.error('expected VIEW');
-    return parseDropObject(cursor, lookup, 'materialized view');
-  }
+  const objectKind = findKind(token, lookup);
+  if (objectKind === 'materialized view' && !isWord(cursor.next(), 'view')) throw cursor.error('expected VIEW');
+  if (objectKind === 'live view') cursor.expect('view');
+  if (objectKind) return parseDropObject(cursor, lookup, objectKind);
   if (isWord(token, 'all')) {
     cursor.accept('tables');
     cursor.expectEnd();
     return { action: 'drop all' };
-  }
-  if (lookup.hasFeature('live views') && isWord(token, 'live')) {
-    cursor.expect('view');
-    return parseDropObject(cursor, lookup, 'live view');
   }
   cursor.unread();
   const kind = lookup.hasFeature('principals') ? parsePrincipalKind(cursor) : undefined;
@@ -102,18 +96,15 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   rejectReserved(token, cursor.start);
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
-  if (object && object.kind !== kind)
-    throw cursor.error(formatWrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KIND_MESSAGES[kind]} name`);
+  if (object && object.kind !== kind) {
+    if (kind === 'live view') throw cursor.error(`live view name expected [name=${object.name}]`);
+    const found = object.kind === 'live view' ? object.kind : OTHER_KIND_MESSAGES[kind];
+    const suffix = object.kind === 'live view' && kind === 'table' ? `: ${object.name}` : '';
+    throw cursor.error(`${kind} name expected, got ${found} name${suffix}`);
+  }
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { action: 'drop', kind, name };
-}
-
-/** The server's message if the required kind or the found one is a live view; undefined for other kinds. */
-function formatWrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
-  if (kind === 'live view') return `live view name expected [name=${found.name}]`;
-  if (found.kind !== 'live view') return undefined;
-  return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;
 }
 
 export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {

@@ -1,8 +1,8 @@
-import type { ObjectKind } from '@sqlpipe/sql';
+import { OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
 import { createFeatureCheck, type HasFeature } from '../features.js';
 import type { CheckQuery } from './body.js';
-import { type Cursor, missingError, RejectionError } from './cursor.js';
+import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 
 /** An object as far as it is known, see `hasKnownDefinition`. What is not known is not checked. */
@@ -38,6 +38,12 @@ export interface NameLookup extends ServerTraits {
   /** Whether the schema `public` may precede a name outside of CREATE and RENAME. 9.3.4 does not accept it there. */
   readonly acceptsPublic?: boolean;
 }
+
+/** Finds the kind of object whose keywords start with a word; undefined if the server has none. */
+export const findKind = (word: string | undefined, { hasFeature }: ServerTraits): ObjectKind | undefined =>
+  OBJECT_KINDS.find(
+    kind => isWord(word, kind.split(' ')[0] as string) && (kind !== 'live view' || hasFeature('live views')),
+  );
 
 export interface FoundObject {
   readonly object: KnownObject;

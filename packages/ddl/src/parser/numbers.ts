@@ -96,20 +96,15 @@ export function parseAge(cursor: Cursor): { age: Age; position: number } {
   }
   if (count === undefined) throw reject(`invalid syntax, should be <number> <unit> but was ${token}`);
   if (count > BigInt(MAX_INT) || count < 0n) throw reject(`value out of range: ${count}. Max value: ${MAX_INT}`);
-  const unit = shortUnit ?? parseLongUnit(cursor);
+  const unitPosition = cursor.reach;
+  const word = shortUnit ?? cursor.next();
+  if (word === undefined) throw reject(`missing unit, ${LONG_UNITS} expected`, unitPosition);
+  const unit = unitOf(word);
+  if (!unit) throw reject(`invalid unit, expected ${LONG_UNITS}, but was '${word}'`, unitPosition);
   const max = Math.floor(MAX_INT / Math.abs(UNIT_LENGTHS[unit] ?? 0));
   const units = `${unit.toLowerCase()}s`;
   if (count > max) throw reject(`value out of range: ${count} ${units}. Max value: ${max} ${units}`);
   return { age: toAge(Number(count), unit), position };
-}
-
-function parseLongUnit(cursor: Cursor): string {
-  const position = cursor.reach;
-  const token = cursor.next();
-  if (token === undefined) throw new RejectionError(position, `missing unit, ${LONG_UNITS} expected`);
-  const unit = unitOf(token);
-  if (!unit) throw new RejectionError(position, `invalid unit, expected ${LONG_UNITS}, but was '${token}'`);
-  return unit;
 }
 
 /** The age of `count` units. @param unit such as `HOUR` */

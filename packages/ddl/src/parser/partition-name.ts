@@ -1,13 +1,13 @@
 import type { PartitionUnit } from '../definition.js';
 import { parseTimestamp } from './numbers.js';
 
-/** How a name begins, by the unit. A server ignores the rest of a name. */
-const NAME_PATTERNS: { readonly [unit in PartitionUnit]?: string } = {
-  HOUR: 'yyyy-MM-ddTHH',
-  DAY: 'yyyy-MM-dd',
-  WEEK: 'yyyy-MM-dd',
-  MONTH: 'yyyy-MM',
-  YEAR: 'yyyy',
+/** The number of characters at the beginning of a name that count, by the unit. A server ignores the rest of a name. */
+const PATTERN_LENGTHS: Readonly<Record<Exclude<PartitionUnit, 'NONE'>, number>> = {
+  HOUR: 13,
+  DAY: 10,
+  WEEK: 10,
+  MONTH: 7,
+  YEAR: 4,
 };
 
 /**
@@ -15,8 +15,8 @@ const NAME_PATTERNS: { readonly [unit in PartitionUnit]?: string } = {
  * weeks, whose names have two forms.
  */
 export function parsePartitionName(text: string, unit: PartitionUnit | undefined) {
-  const pattern = unit && NAME_PATTERNS[unit];
-  if (!pattern) return { name: text };
+  if (!unit || unit === 'NONE') return { name: text };
+  const pattern = 'yyyy-MM-ddTHH'.slice(0, PATTERN_LENGTHS[unit]);
   const name = text.slice(0, pattern.length);
   const begin = name.length === pattern.length ? parseTimestamp(name) : undefined;
   const isWeek = unit === 'WEEK' && /^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])/.test(name);

@@ -64,16 +64,14 @@ function parsePartitioning(reader: ClauseReader) {
   const { cursor, definition, isQuery } = reader;
   cursor.expect('by');
   const { name, start } = parseLiteral(cursor);
+  const reject = (problem: string) => new RejectionError(start, problem);
   if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
-    throw new RejectionError(start, 'partitioning is possible only on tables with designated timestamps');
+    throw reject('partitioning is possible only on tables with designated timestamps');
   const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
   const forbidden = NO_PARTITIONS[definition.kind];
   if (partitionBy === undefined)
-    throw new RejectionError(
-      start,
-      `${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`,
-    );
-  if (partitionBy === 'NONE' && forbidden !== undefined) throw new RejectionError(start, forbidden);
+    throw reject(`${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`);
+  if (partitionBy === 'NONE' && forbidden !== undefined) throw reject(forbidden);
   reader.position = start;
   return { partitionBy };
 }
