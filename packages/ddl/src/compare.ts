@@ -68,11 +68,16 @@ export function tryParseDefinition(
 ): Definition | undefined {
   const definition = tryParseUnresolved(statement, defaults);
   if (!findTable || !definition) return definition;
-  const likeTable = resolveLike(definition, name => {
-    const found = findTable(name);
-    return found === undefined ? undefined : tryParseUnresolved(found, defaults);
-  });
-  return likeTable ? { ...likeTable, name: definition.name, owner: definition.owner } : definition;
+  // The table after LIKE may be LIKE another one. A chain of them may be a cycle.
+  const seen = new Set<string>();
+  let table: Definition | undefined = definition;
+  while (table?.kind === 'table' && table.like !== undefined && !seen.has(table.like)) {
+    seen.add(table.like);
+    const found = findTable(table.like);
+    table = found === undefined ? undefined : tryParseUnresolved(found, defaults);
+  }
+  if (table?.kind !== 'table' || table === definition || table.like !== undefined) return definition;
+  return { ...table, name: definition.name, owner: definition.owner };
 }
 
 /** Adds every property to a statement that a server printed, if other defaults would change its meaning. */
@@ -87,17 +92,6 @@ export function spellOutDefaults(statement: string, defaults: Defaults): string 
 function tryParseUnresolved(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
   return tryParse(() => parseDefinition(text, hasBuiltInDefaults(text, defaults) ? SERVER_DEFAULTS : defaults));
-}
-
-/** Finds the table at the end of a chain of LIKE. Undefined without LIKE, for a missing table, and for a cycle. */
-function resolveLike(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
-  const seen = new Set<string>();
-  let table: Definition | undefined = start;
-  while (table?.kind === 'table' && table.like !== undefined && !seen.has(table.like)) {
-    seen.add(table.like);
-    table = find(table.like);
-  }
-  return table?.kind === 'table' && table !== start && table.like === undefined ? table : undefined;
 }
 
 /** Whether omitted clauses have the built-in defaults. They do if the server has no other defaults, or has printed the statement. */

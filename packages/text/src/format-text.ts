@@ -30,10 +30,8 @@ export const formatSafeJson = (value: unknown): string => JSON.stringify(value).
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Cuts a text after `length` characters, and escapes it like `escapeControls`. */
-export function truncate(text: string, length: number): string {
-  const shown = text.length > length ? `${text.slice(0, length)}…` : text;
-  return escapeControls(shown);
-}
+export const truncate = (text: string, length: number): string =>
+  escapeControls(text.length > length ? `${text.slice(0, length)}…` : text);
 
 /** Lists the first items, and the number of the others: `a, b and 3 more`. */
 export function formatFirst(items: readonly string[], maximum: number): string {

@@ -13,19 +13,16 @@ type ColumnAction<Action, Values> = { readonly action: Action; readonly column: 
 export interface ColumnPropertyOf<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'features' | 'unalterable'> {
   readonly name: string;
-  readonly alter: ColumnAlter<A>;
+  readonly alter: Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permissions' | 'permission'> & {
+    readonly worksOnViews?: boolean;
+    /** The parsers of the text after its first word, by this word. */
+    readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
+    apply(column: Column, alteration: A): Column;
+    between(wanted: Column, current: Column): readonly A[];
+  };
 }
 
 export type ColumnProperty<Action extends string, Values> = ColumnPropertyOf<ColumnAction<Action, Values>>;
-
-interface ColumnAlter<A extends ColumnAction<string, object>>
-  extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permissions' | 'permission'> {
-  readonly worksOnViews?: boolean;
-  /** The parsers of the text after its first word, by this word. */
-  readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
-  apply(column: Column, alteration: A): Column;
-  between(wanted: Column, current: Column): readonly A[];
-}
 
 export interface AlteredColumn {
   readonly object: KnownObject;

@@ -69,7 +69,18 @@ function parseParameter(cursor: Cursor) {
 export const MAX_UNCOMMITTED_ROWS = {
   ...parameter('maxUncommittedRows', ''),
   words: ['with'],
-  parse: parseTableParameters,
+  /** Parses `maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
+  parse({ cursor }: ClauseReader) {
+    const parameters: Parameters = {};
+    for (;;) {
+      Object.assign(parameters, parseGivenParameter(cursor));
+      if (!cursor.accept(',')) return parameters;
+      const next = cursor.next();
+      if (next === undefined) throw unexpectedTokenError(cursor.start, ',');
+      cursor.unread();
+      if (isWord(next, 'in')) return parameters;
+    }
+  },
   print({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) {
     const stated = [
       ...(maxUncommittedRows === undefined ? [] : [`maxUncommittedRows=${maxUncommittedRows}`]),
@@ -81,19 +92,6 @@ export const MAX_UNCOMMITTED_ROWS = {
 };
 
 export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
-
-/** `WITH maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
-function parseTableParameters({ cursor }: ClauseReader): Parameters {
-  const parameters: Parameters = {};
-  for (;;) {
-    Object.assign(parameters, parseGivenParameter(cursor));
-    if (!cursor.accept(',')) return parameters;
-    const next = cursor.next();
-    if (next === undefined) throw unexpectedTokenError(cursor.start, ',');
-    cursor.unread();
-    if (isWord(next, 'in')) return parameters;
-  }
-}
 
 function parseGivenParameter(cursor: Cursor): Parameters {
   const name = cursor.next();

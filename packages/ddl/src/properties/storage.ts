@@ -33,7 +33,21 @@ export const PARTITIONING = defineProperty<Pick<MaterializedViewDefinition, 'par
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   words: ['partition'],
-  parse: parsePartitioning,
+  parse(reader) {
+    const { cursor, definition, isQuery } = reader;
+    cursor.expect('by');
+    const { name, start } = parseLiteral(cursor);
+    const reject = (problem: string) => new RejectionError(start, problem);
+    if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
+      throw reject('partitioning is possible only on tables with designated timestamps');
+    const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
+    const forbidden = NO_PARTITIONS[definition.kind];
+    if (partitionBy === undefined)
+      throw reject(`${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`);
+    if (partitionBy === 'NONE' && forbidden !== undefined) throw reject(forbidden);
+    reader.position = start;
+    return { partitionBy };
+  },
   print: ({ partitionBy, timestamp }) =>
     partitionBy === undefined || (partitionBy === 'NONE' && !timestamp) ? '' : ` PARTITION BY ${partitionBy}`,
   unalterable: { needsNewTable: true },
@@ -59,22 +73,6 @@ const NO_PARTITIONS: { readonly [kind in ObjectKind]?: string } = {
   'materialized view': 'materialized view has to be partitioned',
   'live view': 'live view PARTITION BY NONE is not supported; live views must be partitioned',
 };
-
-function parsePartitioning(reader: ClauseReader) {
-  const { cursor, definition, isQuery } = reader;
-  cursor.expect('by');
-  const { name, start } = parseLiteral(cursor);
-  const reject = (problem: string) => new RejectionError(start, problem);
-  if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
-    throw reject('partitioning is possible only on tables with designated timestamps');
-  const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
-  const forbidden = NO_PARTITIONS[definition.kind];
-  if (partitionBy === undefined)
-    throw reject(`${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`);
-  if (partitionBy === 'NONE' && forbidden !== undefined) throw reject(forbidden);
-  reader.position = start;
-  return { partitionBy };
-}
 
 export const FORMAT = defineProperty<
   Pick<TableDefinition, 'isParquet' | 'wal'>,

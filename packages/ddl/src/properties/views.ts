@@ -73,7 +73,22 @@ export const IN_MEMORY = defineProperty<Pick<LiveViewDefinition, 'inMemory'>>()(
 export const START_FROM = defineProperty<Pick<LiveViewDefinition, 'start'>>()({
   name: 'start',
   words: ['start'],
-  parse: ({ cursor }) => ({ start: parseStart(cursor) }),
+  parse({ cursor }) {
+    cursor.expect('from');
+    const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
+    const position = cursor.start;
+    if (isWord(token, 'now') || isWord(token, 'beginning')) {
+      const isCall = cursor.next() === '(';
+      if (isCall && isWord(token, 'now')) throw cursor.error('live view START FROM NOW does not take arguments');
+      cursor.unread();
+      return { start: token.toUpperCase() };
+    }
+    if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
+    if (!token.startsWith("'"))
+      throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
+    if (parseTimestamp(unquoteToken(token))) return { start: token };
+    throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquoteToken(token)}]`);
+  },
   value: ({ start }) => parseTimestamp(unquoteToken(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
 });
@@ -102,21 +117,4 @@ function parseLengthAfter(cursor: Cursor, word: string) {
 function microsOf(text: string): bigint {
   const [, digits = '0', unit = ''] = /^(\d+)(\D+)$/.exec(text) ?? [];
   return BigInt(digits) * BigInt(MICROS.get(unit) ?? 0);
-}
-
-function parseStart(cursor: Cursor): string {
-  cursor.expect('from');
-  const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
-  const position = cursor.start;
-  if (isWord(token, 'now') || isWord(token, 'beginning')) {
-    const isCall = cursor.next() === '(';
-    if (isCall && isWord(token, 'now')) throw cursor.error('live view START FROM NOW does not take arguments');
-    cursor.unread();
-    return token.toUpperCase();
-  }
-  if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
-  if (!token.startsWith("'"))
-    throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
-  if (parseTimestamp(unquoteToken(token))) return token;
-  throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquoteToken(token)}]`);
 }

@@ -160,15 +160,7 @@ export class ReferenceFinder {
     const { state } = level;
     const next = TRANSITIONS[state][keywordOf(token)];
     const isVariable = token.text.startsWith('@');
-    if (!next && !isVariable && state !== 'declare') {
-      if (state === 'before-cte-name') return this.#beginCte(level);
-      if (awaitsFirstName(level)) {
-        level.defining[1].firstName = this.#readTableName();
-        return;
-      }
-      if (state === 'start' || state === 'before-table') return this.#readTable(level);
-      if (state === 'base') return this.#readBase(level);
-    }
+    if (!next && !isVariable && this.#readName(level)) return;
     this.#tokens.next();
     if (next && keywordOf(token) in SET_OPERATIONS) this.names?.nextOperand();
     if (next) level.state = next;
@@ -177,6 +169,28 @@ export class ReferenceFinder {
       this.#define(level);
       level.state = 'value';
     } else if (isVariable) this.#useVariable(token.text, level);
+  }
+
+  /** Reads a name where the state says what it is the name of; returns whether it has. */
+  #readName(level: Level): boolean {
+    const { state } = level;
+    if (state === 'before-cte-name') {
+      const { name } = this.#tokens.readName();
+      this.cteNames.add(name);
+      level.defining = [name, { reads: [] }];
+      level.state = 'before-cte-query';
+    } else if (awaitsFirstName(level)) level.defining[1].firstName = this.#readTableName();
+    else if (state === 'start' || state === 'before-table') {
+      const table = this.#readTableName();
+      if (this.#tokens.peek()?.text !== '(') this.#addReference(table); // before a parenthesis, it is that of a function
+      level.state = 'after-table';
+    } else if (state === 'base') {
+      const base = this.#tokens.readName();
+      level.reads.push(base.name);
+      this.names?.addBase(base);
+      level.state = 'header';
+    } else return false;
+    return true;
   }
 
   #open(level: Level): void {
@@ -204,13 +218,6 @@ export class ReferenceFinder {
     level.state = 'start';
   }
 
-  #beginCte(level: Level): void {
-    const { name } = this.#tokens.readName();
-    this.cteNames.add(name);
-    level.defining = [name, { reads: [] }];
-    level.state = 'before-cte-query';
-  }
-
   /** Makes the current definition usable on this level and on the levels in it. */
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, NamedQuery];
@@ -227,20 +234,6 @@ export class ReferenceFinder {
     if (level.state !== 'start' && level.state !== 'before-table') return;
     if (definition?.firstName !== undefined) this.#addReference(definition.firstName);
     level.state = 'after-table';
-  }
-
-  /** A name before a parenthesis is that of a function, and does not count. */
-  #readTable(level: Level): void {
-    const table = this.#readTableName();
-    if (this.#tokens.peek()?.text !== '(') this.#addReference(table);
-    level.state = 'after-table';
-  }
-
-  #readBase(level: Level): void {
-    const base = this.#tokens.readName();
-    level.reads.push(base.name);
-    this.names?.addBase(base);
-    level.state = 'header';
   }
 
   #readTableName(): TableSpan {
