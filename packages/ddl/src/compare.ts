@@ -62,10 +62,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
 }
 
 /** Repairs and parses a statement, and resolves LIKE. Undefined if the statement creates no object, or if its syntax is unknown. */
-export function tryParseDefinition(
-  statement: string,
-  { defaults = SERVER_DEFAULTS, findTable }: CompareOptions = {},
-): Definition | undefined {
+export function tryParseDefinition(statement: string, { defaults = SERVER_DEFAULTS, findTable }: CompareOptions = {}) {
   const definition = tryParseUnresolved(statement, defaults);
   if (!findTable || !definition) return definition;
   // The table after LIKE may be LIKE another one. A chain of them may be a cycle.
@@ -77,7 +74,7 @@ export function tryParseDefinition(
     table = found === undefined ? undefined : tryParseUnresolved(found, defaults);
   }
   if (table?.kind !== 'table' || table === definition || table.like !== undefined) return definition;
-  return { ...table, name: definition.name, owner: definition.owner };
+  return { ...table, name: definition.name, owner: definition.owner } satisfies Definition;
 }
 
 /** Adds every property to a statement that a server printed, if other defaults would change its meaning. */

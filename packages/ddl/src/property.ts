@@ -9,9 +9,7 @@ import type { FoundObject, NameLookup } from './parser/lookup.js';
 export const columnPropertyName = (column: string, suffix = '') => `column '${column}'${suffix}` as const;
 
 /** The parts of the name of a column's property, see `columnPropertyName`. Undefined for any other property. */
-export function parseColumnPropertyName(
-  property: string,
-): { readonly column: string; readonly suffix: string } | undefined {
+export function parseColumnPropertyName(property: string) {
   const [, column, suffix = ''] = /^column '([^']*)'(.*)$/s.exec(property) ?? [];
   return column === undefined ? undefined : { column, suffix };
 }

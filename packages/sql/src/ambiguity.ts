@@ -17,10 +17,7 @@ import { canHaveComments, joinTokens, significantTokens } from './tokens.js';
  * same; of any other statement, every token.
  * @param allRules those of the servers that may run the statement
  */
-export function findAmbiguity(
-  statement: string,
-  allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
-): string | undefined {
+export function findAmbiguity(statement: string, allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES) {
   const printedHead = readPrintedHead(statement);
   if (printedHead && isObjectKind(printedHead.kind)) return undefined;
   if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it

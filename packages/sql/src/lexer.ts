@@ -131,10 +131,7 @@ export function findSimpleEnd(text: string, from: number): number {
 }
 
 /** A quoted text, comment or parenthesis that is not closed. `start` counts from the start of the statement. */
-export interface UnclosedSegment {
-  type: SegmentType;
-  start: number;
-}
+export type UnclosedSegment = Pick<Segment, 'type' | 'start'>;
 
 export const NON_WHITESPACE = /[^ \t\n\r]/;
 

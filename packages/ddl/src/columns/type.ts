@@ -42,11 +42,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
 export const printAddedColumn = (column: StatedColumn): string =>
   [TYPE, CACHE, INDEX].map(({ print }) => print?.(column, EXPLICIT)).join('');
 
-export function parseAddedColumn(
-  cursor: Cursor,
-  name: string,
-  lookup: NameLookup,
-): { column: Column; typePosition: number } {
+export function parseAddedColumn(cursor: Cursor, name: string, lookup: NameLookup) {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.start;
   const column = newColumn(name, parseColumnType(cursor, token, true), lookup);

@@ -160,10 +160,7 @@ const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: stri
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
 
 /** Finds a column by its name, in any case. */
-export function findColumn<C extends Column>(
-  { columns }: { readonly columns: readonly C[] },
-  name: string,
-): C | undefined {
+export function findColumn<C extends Column>({ columns }: { readonly columns: readonly C[] }, name: string) {
   // With more columns, a table gets an index by name. Otherwise, finding each of its columns takes quadratic time.
   if (columns.length < 100) return columns.find(column => isSameName(column.name, name));
   const byName = indexes.get(columns) ?? new NameMap(columns.toReversed().map(each => [each.name, each]));

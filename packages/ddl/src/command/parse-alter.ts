@@ -5,7 +5,13 @@ import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { type FoundObject, findKind, hasKnownDefinition, type NameLookup, parseAlteredObject } from '../parser/lookup.js';
+import {
+  type FoundObject,
+  findKind,
+  hasKnownDefinition,
+  type NameLookup,
+  parseAlteredObject,
+} from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';

@@ -197,16 +197,12 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   // For any other kind, the server's message says `table`, even for a view.
   if (object.kind !== 'materialized view') throw cursor.error('materialized view name expected, got table name');
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
-  if (mode === 'range') {
-    cursor.skipRest();
-    return { action: 'refresh range', name };
-  }
-  if (lookup.hasFeature('refresh stats') && mode === 'stats') {
-    cursor.expectEnd();
-    return { action: 'refresh stats', name };
-  }
-  if (mode !== 'full' && mode !== 'incremental') throw cursor.error("'full' or 'incremental' or 'range' expected");
+  const isStats = mode === 'stats' && lookup.hasFeature('refresh stats');
+  if (!isStats && mode !== 'range' && mode !== 'full' && mode !== 'incremental')
+    throw cursor.error("'full' or 'incremental' or 'range' expected");
+  if (mode === 'range') cursor.skipRest();
   cursor.expectEnd();
+  if (mode === 'range' || isStats) return { action: isStats ? 'refresh stats' : 'refresh range', name };
   return { action: 'refresh', name, isFull: mode === 'full' };
 }
 

@@ -86,11 +86,7 @@ function readClauses(reader: ClauseReader): void {
   reader.check(FORMAT);
 }
 
-function toTableStatement(
-  reader: ClauseReader,
-  created: CreatedName,
-  rest: Partial<TableDefinition> = {},
-): CreateOf<TableDefinition> {
+function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Partial<TableDefinition> = {}) {
   reader.read(OWNER);
   reader.expectEnd();
   const { columns, definition } = reader;

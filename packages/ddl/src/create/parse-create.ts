@@ -1,15 +1,7 @@
 /*! Parses CREATE. The checks are in the order of the server's parser, because only the first error is reported. */
-import {
-  type Defaults,
-  type Definition,
-  type LiveViewDefinition,
-  type MaterializedViewDefinition,
-  type PartitionUnit,
-  SERVER_DEFAULTS,
-  type ViewDefinition,
-} from '../definition.js';
+import { type Defaults, type Definition, type PartitionUnit, SERVER_DEFAULTS } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
-import { ClauseReader, type CreateContext, type CreateOf, type CreateStatement } from '../parser/clause-reader.js';
+import { ClauseReader, type CreateContext, type CreateStatement } from '../parser/clause-reader.js';
 import { Cursor, isWord } from '../parser/cursor.js';
 import { createPermissiveTraits } from '../parser/lookup.js';
 import { parseCreatedName } from '../parser/names.js';
@@ -75,7 +67,7 @@ function readClausesAfterQuery(reader: ClauseReader): void {
   reader.expectEnd();
 }
 
-function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
+function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateStatement {
   const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
@@ -85,7 +77,7 @@ function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateCont
   return { ...reader.toStatement('view', created, { ...reader.definition, body: body.text }), body, orReplace };
 }
 
-function parseCreateMaterializedView(cursor: Cursor, context: CreateContext): CreateOf<MaterializedViewDefinition> {
+function parseCreateMaterializedView(cursor: Cursor, context: CreateContext): CreateStatement {
   cursor.expect('view');
   const created = parseCreatedName(cursor, 'view name');
   const reader = new ClauseReader(cursor, context, 'materialized view');
@@ -111,7 +103,7 @@ function parseCreateMaterializedView(cursor: Cursor, context: CreateContext): Cr
 }
 
 /** The messages come from QuestDB 10's documentation and tests. A position that is unknown from there is that of the token. */
-function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateOf<LiveViewDefinition> {
+function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateStatement {
   cursor.expect('view');
   const created = parseCreatedName(cursor, 'view name');
   const reader = new ClauseReader(cursor, context, 'live view');

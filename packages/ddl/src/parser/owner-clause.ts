@@ -1,4 +1,4 @@
-import { keywordOf, type NameSpan, normalizeStatement, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
+import { keywordOf, normalizeStatement, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
 
 /** The owner in `OWNED BY name` at the end of a CREATE, as the enterprise edition prints it; undefined if there is none. */
 export const ownerOf = (statement: string): string | undefined => findOwnerClause(statement)?.owner.name;
@@ -9,10 +9,7 @@ export function removeOwner(statement: string): string {
   return clause ? normalizeStatement(statement.slice(0, clause.start)) : statement;
 }
 
-export function findOwnerClause(
-  statement: string,
-  tokens: Iterable<Token> = significantTokens(statement),
-): { owner: NameSpan; start: number } | undefined {
+export function findOwnerClause(statement: string, tokens: Iterable<Token> = significantTokens(statement)) {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokenizing is slow
   let clause: Token[] = []; // the last OWNED and the tokens after it
   for (const token of tokens)

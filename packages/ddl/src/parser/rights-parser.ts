@@ -55,13 +55,7 @@ export function parseRightsStatement(
   verb: string | undefined,
   context?: RightsContext,
 ): RightsStatement | undefined {
-  const parser = new RightsParser(cursor, context);
-  if (verb === 'add' || verb === 'remove') return parser.parseMembership(verb === 'add');
-  if (verb === 'assume') return parser.parseAssumption(true);
-  if (verb !== 'grant' && verb !== 'revoke') return undefined;
-  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.parseAssumption(verb === 'grant');
-  cursor.unread();
-  return parser.parseGrant(verb === 'grant');
+  return new RightsParser(cursor, context).parse(verb);
 }
 
 class RightsParser {
@@ -70,23 +64,24 @@ class RightsParser {
     private readonly context?: RightsContext | undefined,
   ) {}
 
-  parseMembership(gives: boolean): RightsStatement {
-    this.cursor.expect('user');
-    const user = this.#parseName('user');
-    this.cursor.expect(gives ? 'to' : 'from');
-    return { kind: 'membership', gives, user, groups: this.#parseList(() => this.#parseName('group')) };
-  }
-
-  parseAssumption(gives: boolean): RightsStatement {
-    this.cursor.expect('service', 'account');
-    const account = this.#parseName('service account');
-    return { kind: 'assumption', account, ...this.#parseEntity(gives) };
-  }
-
-  parseGrant(gives: boolean): RightsStatement {
+  parse(verb: string | undefined): RightsStatement | undefined {
+    const { cursor } = this;
+    const gives = verb === 'add' || verb === 'assume' || verb === 'grant';
+    if (verb === 'add' || verb === 'remove') {
+      cursor.expect('user');
+      const user = this.#parseName('user');
+      cursor.expect(gives ? 'to' : 'from');
+      return { kind: 'membership', gives, user, groups: this.#parseList(() => this.#parseName('group')) };
+    }
+    const hasPermissions = verb === 'grant' || verb === 'revoke';
+    if (verb === 'assume' || (hasPermissions && isWord(cursor.requireNoSemicolon('permission'), 'assume'))) {
+      cursor.expect('service', 'account');
+      return { kind: 'assumption', account: this.#parseName('service account'), ...this.#parseEntity(gives) };
+    }
+    if (!hasPermissions) return undefined;
+    cursor.unread();
     const permissions = this.#parseList(() => this.#parsePermission());
-    const scopes = this.#parseScopes();
-    return { kind: 'grant', permissions, scopes, ...this.#parseEntity(gives) };
+    return { kind: 'grant', permissions, scopes: this.#parseScopes(), ...this.#parseEntity(gives) };
   }
 
   #parseEntity(gives: boolean): GrantOptions {

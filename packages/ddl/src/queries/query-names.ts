@@ -9,9 +9,7 @@ export type NameUsage =
   | 'qualifier' // before the dot of a column
   | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
-interface TableName extends NameSpan {
-  readonly usage: NameUsage;
-}
+type TableName = NameSpan & { readonly usage: NameUsage };
 
 const NO_ALIAS = wordsWith('reserved', 'no alias');
 const NOT_BARE = wordsWith('reserved', 'no alias', 'before table');
