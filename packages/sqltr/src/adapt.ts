@@ -120,8 +120,9 @@ const UNKNOWN_SYNTAX = 'not changed, because its syntax is unknown';
 /** Translates a statement for the enterprise edition, where a table has a storage policy instead. */
 export function toEnterprise(statement: string): Adaptation {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
-  if (!isTable) return { statement, losses: [] };
-  return translateProperties(statement, createFeatureCheck({ isEnterprise: true }));
+  return isTable
+    ? translateProperties(statement, createFeatureCheck({ isEnterprise: true }))
+    : { statement, losses: [] };
 }
 
 function translateProperties(given: string, hasFeature: HasFeature) {

@@ -1,4 +1,4 @@
-import { isRightKind, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
+import { isRightKind, isSameName, type Kind } from '@sqlpipe/sql';
 import { Cursor, tryParse } from '../parser/cursor.js';
 import { needsQuotes } from '../parser/names.js';
 import {
@@ -59,18 +59,14 @@ export const parseRevocation = (statement: string): Right[] | undefined => right
  * The individual rights that a statement gives or takes away. Undefined if they depend on unknown columns, or if the statement does not do
  * what `gives` says.
  */
-function rightsOf(
-  parsed: RightsStatement | undefined,
-  gives: boolean,
-  columnsOf: ColumnsOf = () => undefined,
-): Right[] | undefined {
+function rightsOf(parsed: RightsStatement | undefined, gives: boolean, columnsOf: ColumnsOf = () => undefined) {
   if (parsed?.gives !== gives) return undefined;
   if (parsed.kind === 'membership')
-    return parsed.groups.map(({ name: group }) => ({ kind: 'membership', user: parsed.user.name, group }));
+    return parsed.groups.map(({ name: group }): Right => ({ kind: 'membership', user: parsed.user.name, group }));
   const { hasGrantOption } = parsed;
   const entity = parsed.entity.name;
   if (parsed.kind === 'assumption')
-    return [{ kind: 'assumption', account: parsed.account.name, entity, hasGrantOption }];
+    return [{ kind: 'assumption', account: parsed.account.name, entity, hasGrantOption } satisfies Right];
   const scopes = parsed.scopes.map(scope => expandColumns(scope, columnsOf));
   if (!scopes.every(expanded => expanded !== undefined)) return undefined;
   return scopes
@@ -122,10 +118,7 @@ export const quoteAclName = (name: string): string =>
  * Finds the names in a statement that gives rights, in the order of the text, whatever follows its clauses. Empty for other kinds.
  * @returns the tables and views of a grant (none if it is on all of them or on the database), and users, groups and service accounts
  */
-export function locateGrantTargets(
-  statement: string,
-  kind: Kind,
-): Readonly<Record<'objects' | 'principals', readonly NameSpan[]>> {
+export function locateGrantTargets(statement: string, kind: Kind) {
   const parsed = isRightKind(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };

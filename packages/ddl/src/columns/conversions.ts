@@ -58,10 +58,7 @@ export function isLossless(from: string, to: string): boolean {
  * The limits of a conversion from an integer, a time or a decimal to a decimal; undefined for any other conversion.
  * @returns the maximum number of digits before and after the decimal point; undefined if no value can exceed it
  */
-export function decimalLimits(
-  from: string,
-  to: string,
-): { readonly digits?: number; readonly scale?: number } | undefined {
+export function decimalLimits(from: string, to: string) {
   const [before, after] = [decimalOf(from), decimalOf(to)];
   const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
   if (!after || digits === undefined) return undefined;

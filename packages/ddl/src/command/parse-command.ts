@@ -165,16 +165,15 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
       throw cursor.error(`table '${name}' could not be truncated: [-1]: table busy [reason=truncateTables]`);
     names.push(name);
     token = cursor.next();
-    if (token === undefined || token === ';' || isWord(token, 'keep')) break;
-    if (token !== ',') throw new RejectionError(cursor.reach, "',' or 'keep' expected");
+    if (token !== ',') break;
     token = cursor.next();
     if (isWord(token, 'keep')) throw new RejectionError(cursor.reach, 'table name expected');
   }
-  if (isWord(token, 'keep')) {
-    if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');
-    if (!isWord(cursor.next(), 'maps')) throw cursor.error('MAPS expected');
-    cursor.expectEnd();
-  }
+  if (token === undefined || token === ';') return { action: 'truncate', names };
+  if (!isWord(token, 'keep')) throw new RejectionError(cursor.reach, "',' or 'keep' expected");
+  if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');
+  if (!isWord(cursor.next(), 'maps')) throw cursor.error('MAPS expected');
+  cursor.expectEnd();
   return { action: 'truncate', names };
 }
 

@@ -50,13 +50,8 @@ export type RightsStatement =
   | (GrantedRights & GrantOptions);
 
 /** Parses a statement of rights after its first word, but not what follows it; undefined for any other verb. @throws RejectionError */
-export function parseRightsStatement(
-  cursor: Cursor,
-  verb: string | undefined,
-  context?: RightsContext,
-): RightsStatement | undefined {
-  return new RightsParser(cursor, context).parse(verb);
-}
+export const parseRightsStatement = (cursor: Cursor, verb: string | undefined, context?: RightsContext) =>
+  new RightsParser(cursor, context).parse(verb);
 
 class RightsParser {
   constructor(
