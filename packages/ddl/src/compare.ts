@@ -201,7 +201,7 @@ function compareTables(a: TableDefinition, b: TableDefinition, comparison: Compa
 
 /** The known columns of a table. If `isComplete`, they are all columns, in their order. */
 interface ColumnList {
-  readonly columns: readonly ListedColumn[];
+  readonly columns: NameMap<ListedColumn>;
   readonly isComplete: boolean;
 }
 
@@ -209,23 +209,18 @@ type ListedColumn = StatedColumn & { readonly name: string };
 
 /** For CREATE TABLE … AS, the columns are those of the query, and other clauses state properties of columns. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
-  if (query === undefined) return { columns, isComplete: true };
+  const toMap = (list: readonly ListedColumn[]) => new NameMap(list.map(column => [column.name, column]));
+  if (query === undefined) return { columns: toMap(columns), isComplete: true };
   const named = findQueryColumns(query);
   // Whether symbols are cached is known only if a CAST states the type.
-  const listed = columns.map(({ cached, ...column }): ListedColumn => (column.type ? { ...column, cached } : column));
-  if (!named) return { columns: listed, isComplete: false };
-  const byName = new NameMap(listed.map(column => [column.name, column]));
-  return {
-    columns: named.map(({ name, type = '' }) => {
-      const column = byName.get(name);
-      return { ...column, name, type: column?.type || type };
-    }),
-    isComplete: true,
-  };
+  const stated = toMap(columns.map(({ cached, ...column }) => (column.type ? { ...column, cached } : column)));
+  if (!named) return { columns: stated, isComplete: false };
+  const merge = (name: string, type = '') => ({ ...stated.get(name), name, type: stated.get(name)?.type || type });
+  return { columns: toMap(named.map(({ name, type }) => merge(name, type))), isComplete: true };
 }
 
 function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuilder): void {
-  const [columnsA, columnsB] = [columnsByName(a), columnsByName(b)];
+  const [columnsA, columnsB] = [a.columns, b.columns];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
     if (other && a.isComplete && b.isComplete)
@@ -248,9 +243,6 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   if (first < 0) return;
   comparison.add(COLUMN_ORDER, namesA.slice(first, end).join(', '), namesB.slice(first, end).join(', '));
 }
-
-const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
-  new NameMap(columns.map(column => [column.name, column]));
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
   if (!a.type || !b.type) comparison.notComparable.push(columnPropertyName(a.name, ' type'));

@@ -107,7 +107,14 @@ export class Splitter {
         const at = this.#locate(this.remainder, start);
         throw new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...at);
       }
-      if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
+      if (requiresSemicolon && closedScanner.hasContent) {
+        this.#rejectFailureMarker(this.remainder); // its reason is more helpful
+        const last = [...significantTokens(this.remainder)].at(-1);
+        throw new SplitError(
+          "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
+          ...this.#locate(this.remainder, last && last.start + last.text.length),
+        );
+      }
       if (!closedScanner.hasContent && PLAN_START.test(this.remainder))
         throw new SplitError('the plan is incomplete: only the comments at its head are left', ...this.#locate(''));
       yield* this.#finish(closedScanner);
@@ -260,17 +267,6 @@ export class Splitter {
     const reason = truncate(marker.reason, 500);
     const message = `${marker.name} left its output incomplete: ${reason}`;
     throw new SplitError(message, ...this.#locate(text, found?.start), reason);
-  }
-
-  /** The error for a last statement without `;`. @throws SplitError for a failure marker, because its reason is more helpful */
-  #missingSemicolonError(): SplitError {
-    const text = this.remainder;
-    this.#rejectFailureMarker(text);
-    const last = [...significantTokens(text)].at(-1);
-    return new SplitError(
-      "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
-      ...this.#locate(text, last && last.start + last.text.length),
-    );
   }
 
   /** The line and column of an index in a text that starts at `#line` and `#column`. */

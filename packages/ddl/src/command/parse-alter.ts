@@ -10,9 +10,10 @@ import {
   findKind,
   hasKnownDefinition,
   type NameLookup,
-  parseAlteredObject,
+  readName,
+  requireObject,
 } from '../parser/lookup.js';
-import { isValidColumnName, parseEntityName, unquoteToken } from '../parser/names.js';
+import { isValidColumnName, parseEntityName, rejectReserved, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';
 import { propertiesOf } from '../properties/object-properties.js';
@@ -27,7 +28,12 @@ export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
   if (kind === 'materialized view' && !isWord(cursor.requireNoSemicolon("'view'"), 'view'))
     throw cursor.error("'view' expected'");
   if (kind === 'live view') cursor.expect('view');
-  const command = new AlterParser(cursor, lookup, parseAlteredObject(cursor, lookup, kind)).parse();
+  const position = cursor.reach;
+  const nameToken = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
+  rejectReserved(nameToken, position);
+  const name = unquoteToken(nameToken);
+  const object = requireObject(lookup, kind, name, position, cursor.start);
+  const command = new AlterParser(cursor, lookup, { name, position, object }).parse();
   cursor.expectEnd();
   return command;
 }

@@ -3,7 +3,7 @@ import type { Column, Defaults, PartitionUnit, TableDefinition } from '../defini
 import { createFeatureCheck, type HasFeature } from '../features.js';
 import type { CheckQuery } from './body.js';
 import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
-import { rejectReserved, stripPublic, unquoteToken } from './names.js';
+import { stripPublic } from './names.js';
 
 /** An object as far as it is known, see `hasKnownDefinition`. What is not known is not checked. */
 export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' | 'wal' | 'policy'> {
@@ -50,14 +50,6 @@ export interface FoundObject {
   readonly name: string;
   /** Where the name is rejected: `reach` before it. */
   readonly position: number;
-}
-
-export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): FoundObject {
-  const position = cursor.reach;
-  const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
-  rejectReserved(token, position);
-  const name = unquoteToken(token);
-  return { name, position, object: requireObject(lookup, kind, name, position, cursor.start) };
 }
 
 /** Reads a name, without the schema `public` before it if the lookup accepts that. */
