@@ -1,9 +1,6 @@
 /*! A failure marker reports the failure of a writer even if a filter adds the missing NUL. */
 
-interface FailureMarker {
-  readonly name: string;
-  readonly reason: string;
-}
+type FailureMarker = Readonly<Record<'name' | 'reason', string>>;
 
 /** Prints the line that a failing writer adds: `-- NAME: incomplete: REASON`, with an LF. */
 export const printFailureMarker = ({ name, reason }: FailureMarker): string =>

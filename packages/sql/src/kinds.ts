@@ -20,12 +20,10 @@ const KIND_PROPERTIES = {
   other: { group: undefined, category: undefined, folder: undefined },
 } as const;
 
-type Properties = typeof KIND_PROPERTIES;
-
 /** The kind of a statement in a dump; `other` is everything else (ALTER, INSERT, …). */
-export type Kind = keyof Properties;
+export type Kind = keyof typeof KIND_PROPERTIES;
 
-type KindOf<Group> = { [Each in Kind]: Properties[Each]['group'] extends Group ? Each : never }[Kind];
+type KindOf<Group> = { [Each in Kind]: (typeof KIND_PROPERTIES)[Each]['group'] extends Group ? Each : never }[Kind];
 
 /** The kind of a table or a view. All objects share one namespace. */
 export type ObjectKind = KindOf<'object'>;

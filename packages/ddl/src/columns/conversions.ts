@@ -135,10 +135,7 @@ export function printConverted(value: string, from: string, to: string): string 
 /** Whether a type has NULL. */
 export const hasNull = (type: string): boolean => !['BYTE', 'SHORT', 'BOOLEAN'].includes(type);
 
-interface FilledColumn {
-  readonly table: string;
-  readonly column: string;
-}
+type FilledColumn = Readonly<Record<'table' | 'column', string>>;
 
 /**
  * Rows from before ADD COLUMN store no value. In a BYTE, SHORT or BOOLEAN column, they read 0 or false. After a change to a type with NULL,

@@ -22,9 +22,11 @@ export function parseInt64(text: string): bigint | undefined {
 
 export const parseIntToken = (cursor: Cursor): number => parseSigned(cursor, 'integer', parseInt32);
 
-export const parseLongToken = (cursor: Cursor): bigint => parseSigned(cursor, 'long integer', parseInt64);
-
-function parseSigned<T extends number | bigint>(cursor: Cursor, what: string, parse: (text: string) => T | undefined) {
+export function parseSigned<T extends number | bigint>(
+  cursor: Cursor,
+  what: string,
+  parse: (text: string) => T | undefined,
+) {
   const first = cursor.require(what);
   const token = first === '-' ? cursor.require(what) : first;
   const value = parse(token);

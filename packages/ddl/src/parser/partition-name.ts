@@ -2,13 +2,7 @@ import type { PartitionUnit } from '../definition.js';
 import { parseTimestamp } from './numbers.js';
 
 /** The number of characters at the beginning of a name that count, by the unit. A server ignores the rest of a name. */
-const PATTERN_LENGTHS: Readonly<Record<Exclude<PartitionUnit, 'NONE'>, number>> = {
-  HOUR: 13,
-  DAY: 10,
-  WEEK: 10,
-  MONTH: 7,
-  YEAR: 4,
-};
+const PATTERN_LENGTHS = { HOUR: 13, DAY: 10, WEEK: 10, MONTH: 7, YEAR: 4 };
 
 /**
  * Parses the name of a partition. Returns the part of it that counts, and when the partition begins, if that is known. It is not known for

@@ -2,7 +2,7 @@
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
-import { MICROS, parseInt32, parseInt64, parseLongToken } from '../parser/numbers.js';
+import { MICROS, parseInt32, parseInt64, parseSigned } from '../parser/numbers.js';
 import { defineProperty, type PrintOptions } from '../property.js';
 
 type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
@@ -23,7 +23,7 @@ function parseLag(text: string, position: number): number {
 
 /** Parses `n` or `n o3MaxLag x` after BATCH. @param next the word after both @returns whether there is a lag */
 export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
-  if (parseLongToken(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
+  if (parseSigned(cursor, 'long integer', parseInt64) <= 0n) throw cursor.error('batch size must be positive integer');
   const hasLag = isWord(cursor.require(`${next} or o3MaxLag`), 'o3maxlag');
   const position = cursor.reach;
   if (hasLag) parseLag(cursor.require('lag value'), position);

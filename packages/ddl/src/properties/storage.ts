@@ -1,7 +1,7 @@
 import { foldCase, type ObjectKind } from '@sqlpipe/sql';
 import { type MaterializedViewDefinition, PARTITION_UNITS, type TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
-import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
+import { isWord, RejectionError } from '../parser/cursor.js';
 import { parseLiteral, quoteName, unquoteToken } from '../parser/names.js';
 import { isTimestamp } from '../parser/types.js';
 import { defineProperty } from '../property.js';
@@ -83,8 +83,8 @@ export const FORMAT = defineProperty<
   words: ['format'],
   feature: 'FORMAT PARQUET',
   parse(reader) {
-    const { isParquet, position } = parseFormat(reader.cursor);
-    reader.position = position;
+    const isParquet = reader.cursor.requireWord('parquet', 'native') === 'parquet';
+    reader.position = reader.cursor.start;
     return { isParquet };
   },
   check({ isParquet, wal }, position) {
@@ -97,10 +97,9 @@ export const FORMAT = defineProperty<
     sets: ['format'],
     syntax: {
       'set format'(cursor, _, { object: { partitionBy, wal } }) {
-        const { isParquet, position } = parseFormat(cursor);
+        const isParquet = cursor.requireWord('parquet', 'native') === 'parquet';
         const needs = partitionBy === 'NONE' ? 'partitioned' : wal === false && 'WAL';
-        if (isParquet && needs)
-          throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
+        if (isParquet && needs) throw cursor.error(`FORMAT PARQUET is only supported on ${needs} tables`);
         return { action: 'format', isParquet };
       },
     },
@@ -132,11 +131,6 @@ export const WAL = defineProperty<Pick<TableDefinition, 'partitionBy' | 'wal' | 
   },
   unalterable: { reason: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server' },
 });
-
-function parseFormat(cursor: Cursor): { isParquet: boolean; position: number } {
-  const isParquet = cursor.requireWord('parquet', 'native') === 'parquet';
-  return { isParquet, position: cursor.start };
-}
 
 /** The server prints a comma before IN VOLUME, which its own parser does not accept. */
 export const VOLUME = defineProperty<{ readonly volume?: string | undefined }>()({
