@@ -75,6 +75,23 @@ testWithQuestDB('a refresh is not sent if its view has got a refresh limit since
   t.deepEqual(await execute(server, 'SELECT count() FROM m'), [[3]]);
 });
 
+testWithQuestDB('a statement is not sent if what its assertions are about has changed since', async t => {
+  const rows = [
+    'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    "INSERT INTO t VALUES ('2024-01-01', 1)",
+  ];
+  await make(server, rows);
+  // The last assertion about the old table. An earlier one was that the new table has all of its rows.
+  const proxy = await disturb(t, server, /all_attached .*'t_before/, () => execute(server, 'DROP TABLE t'));
+  const run = await shellWithFiles(t, server, { 'after.sql': `${rows[0]?.replace('BY DAY', 'BY HOUR')};` });
+  await run.ok('sqldiff --alter --rebuild t --drop-old -o plan.sql after.sql $DB');
+  const { stderr } = await run.exits(1, `sqlapply --allow-plan ${proxy} plan.sql`);
+  t.regex(
+    stderr,
+    /DROP of table 't_before_\w+': somebody else has dropped or renamed table 't' while the plan was applied/,
+  );
+});
+
 testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
   await makeLedger(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });

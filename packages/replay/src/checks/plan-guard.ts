@@ -18,7 +18,8 @@ interface GuardedObject extends KindAndName {
 export class PlanGuard {
   readonly #objects = new Map<string, GuardedObject>();
   readonly #lostGrants: LostGrants;
-  readonly #repeatedAssertions: readonly Assertion[];
+  /** By the index of the statement; undefined for any other statement. */
+  readonly #assertions: readonly (Assertion | undefined)[];
   /** The number of statements that were executed. */
   #executedCount = 0;
 
@@ -28,10 +29,7 @@ export class PlanGuard {
     private readonly planStatements: readonly string[],
   ) {
     this.#lostGrants = new LostGrants(client, planStatements);
-    this.#repeatedAssertions = planStatements.flatMap(each => {
-      const assertion = parseAssertion(each);
-      return assertion?.isRepeated ? assertion : [];
-    });
+    this.#assertions = planStatements.map(parseAssertion);
   }
 
   /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
@@ -59,11 +57,12 @@ export class PlanGuard {
   }
 
   /**
-   * What somebody else has changed in the objects that a statement changes or reads: a sentence for each object. The objects of the next
-   * statement are compared too. If only the first RENAME of a rebuild were sent, the table would be missing.
+   * What somebody else has changed in the objects that a statement changes or reads, or that the assertions before it are about: a
+   * sentence for each object. The objects of the next statement are compared too. If only the first RENAME of a rebuild were sent, the
+   * table would be missing.
    */
   async fetchConflicts(statement: string): Promise<string[]> {
-    const own = this.#findObjects(statement);
+    const own = [...this.#findObjects(statement), ...this.#findAssertedObjects()];
     if (own.length === 0) return [];
     const next = this.planStatements[this.#executedCount + 1];
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
@@ -77,8 +76,8 @@ export class PlanGuard {
   findAssertions(statement: string): string[] {
     if (identify(statement).verb !== 'REFRESH') return [];
     const refreshed = new NameSet(findPlannedObjects([statement]).map(({ name }) => name));
-    const repeated = this.#repeatedAssertions.filter(({ tables }) => tables.some(name => refreshed.has(name)));
-    return repeated.map(each => each.statement);
+    const isDue = (each: Assertion) => each.isRepeated && each.tables.some(name => refreshed.has(name));
+    return this.#assertions.flatMap(each => (each && isDue(each) ? each.statement : []));
   }
 
   /**
@@ -116,6 +115,15 @@ export class PlanGuard {
       const id = statement === undefined ? undefined : ids.get(object.name);
       this.#objects.set(kindAndNameKey(object), { ...object, statement, id });
     }
+  }
+
+  /** Finds the objects of the assertions directly before the next statement. They are not compared before each of these assertions. */
+  #findAssertedObjects(): GuardedObject[] {
+    const next = this.#executedCount;
+    if (this.#assertions[next]) return [];
+    const first = this.#assertions.slice(0, next).lastIndexOf(undefined) + 1;
+    const names = new NameSet(this.#assertions.slice(first, next).flatMap(each => each?.tables ?? []));
+    return [...this.#objects.values()].filter(({ name }) => names.has(name));
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
