@@ -30,7 +30,7 @@ const rowsOf = (dataset: unknown[][]): Instead => [200, { dataset, count: datase
 /** An sqlserve with the objects whose dump lacks some, and whose lists are other ones. The last list is used again. */
 async function startIncomplete(
   t: ExecutionContext,
-  { without = [], lists = [LISTED] }: { without?: string[]; lists?: (Listed[] | 'rejected')[] },
+  { without = [], lists = [LISTED] }: { without?: string[]; lists?: (Listed[] | 'rejected' | 'closed')[] },
 ) {
   const server = await startSqlserve(t);
   for (const statement of OBJECTS) t.deepEqual(await server.execute(statement), { ddl: 'OK' });
@@ -40,7 +40,8 @@ async function startIncomplete(
     if (query === 'SHOW CREATE DATABASE')
       return rowsOf(rows.filter(([row = '']) => !without.some(name => row.includes(` '${name}' `))));
     if (query !== LIST) return undefined;
-    const list = lists[Math.min(listings++, lists.length - 1)] as Listed[] | 'rejected';
+    const list = lists[Math.min(listings++, lists.length - 1)] as Listed[] | 'rejected' | 'closed';
+    if (list === 'closed') return list;
     return list === 'rejected' ? [400, { error: 'no', position: 0 }] : rowsOf(list);
   });
   return { server, proxy, run: await inProcess(t, { URL: proxy.url, SERVER: server.url }) };
@@ -117,6 +118,15 @@ test('a list that arrives late is waited for, as long as --timeout says', async 
   t.deepEqual([stderr, namesIn(stdout).sort()], ['', ['a', 'b', 'c', 'z']]);
   const impatient = await run.ok('sqldump --timeout 2 $URL');
   t.regex(impatient.stderr, /^sqldump: http\S+: the dump may lack objects .*: http:\S+: no answer within 2 s; /);
+});
+
+test('a list that gets no reply is requested once more', async t => {
+  const { run } = await startIncomplete(t, { without: ['z'], lists: ['closed', LISTED] });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
+  const other = await startIncomplete(t, { without: ['z'], lists: ['closed', 'closed'] });
+  t.regex((await other.run.ok('sqldump $URL')).stderr, /: the dump may lack objects .*: the connection was closed/);
+  t.is(other.proxy.queries.filter(query => query === LIST).length, 2);
 });
 
 test('a list that cannot be fetched is a warning', async t => {

@@ -32,6 +32,7 @@ export class CompletenessCheck {
   #failure: string | undefined;
   /** The listed objects. Undefined until the list arrives, or if it cannot be fetched. */
   #list: NameMap<ListedObject> | undefined;
+  #isListRefetched = false;
   /** The objects of the list that the dump does not have yet. */
   #pending = new NameMap<ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
@@ -66,7 +67,7 @@ export class CompletenessCheck {
 
   /** Fetches the objects that a statement needs and the dump does not have yet. @returns their statements in dump order */
   async fetchNeeded(statement: string): Promise<string[]> {
-    await this.listRequest;
+    await this.#waitForList();
     if (!this.#pending.size) return [];
     const needed = this.#pendingReferences(statement);
     return needed.length ? this.#fetchWithReferences(needed) : [];
@@ -74,7 +75,7 @@ export class CompletenessCheck {
 
   /** Fetches all other objects that the dump lacks. If the schema changes meanwhile, fetches the list again. */
   async fetchOthers(): Promise<string[]> {
-    await this.listRequest;
+    await this.#waitForList();
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
       if (refetches === 6) throw changingSchemaError(this.client);
@@ -84,6 +85,14 @@ export class CompletenessCheck {
       this.#addRenamedAndRecreated(await this.#fetchList());
     }
     return statements;
+  }
+
+  /** Without a list, objects that the account may not read would be missing unnoticed. So it is requested once more if there was none. */
+  async #waitForList(): Promise<void> {
+    await this.listRequest;
+    if (this.#list || this.#isListRefetched) return;
+    this.#isListRefetched = true;
+    this.#useList(await this.#fetchList());
   }
 
   reportUnchecked(): void {
@@ -99,6 +108,7 @@ export class CompletenessCheck {
 
   async #fetchList(): Promise<NameMap<ListedObject> | undefined> {
     if (!KINDS.some(kind => isObjectKind(kind) && this.options.selects(kind))) return new NameMap(); // access control only
+    this.#failure = undefined;
     const list = await tryQuery(
       () => fetchAllObjects(this.client),
       ({ message }) => {
@@ -110,11 +120,12 @@ export class CompletenessCheck {
   }
 
   #useList(list: NameMap<ListedObject> | undefined): void {
+    if (!list) return;
     this.#list = list;
-    this.#pending = objectsByName(this.options.names.selectListed([...(list?.values() ?? [])]));
+    this.#pending = objectsByName(this.options.names.selectListed([...list.values()]));
     const earlyNames = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
-    if (list) for (const name of earlyNames) this.acceptRow(name);
+    for (const name of earlyNames) this.acceptRow(name);
   }
 
   #pendingReferences(statement: string): ListedObject[] {
