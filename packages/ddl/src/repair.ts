@@ -185,7 +185,7 @@ function findConflict(statement: string, start: number): ClauseSpan | undefined 
   const reader = new ClauseReader(cursor, createPermissiveTraits(SERVER_DEFAULTS), 'materialized view');
   tryParse(() => {
     reader.advance();
-    for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
+    for (const property of [PARTITIONING, TTL]) reader.accept(property, { isChecked: false });
   });
   const { partitionBy, ttl = 0 } = reader.definition;
   const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isAcceptedAge(partitionBy, ttl);

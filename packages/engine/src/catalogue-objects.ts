@@ -73,8 +73,8 @@ export interface MaterializedView extends MaterializedViewDefinition, QueryResul
   readonly isUnstarted?: boolean;
   /** Whether only a range of the view was refreshed. */
   readonly isPartlyRefreshed?: boolean;
-  /** What the query could read when the view was created or loaded, see `inputsOf`. */
-  readonly inputs?: readonly string[] | undefined;
+  /** What the query could read when the view was created or loaded, see `listReadableColumns`. */
+  readonly readableColumns?: readonly string[] | undefined;
 }
 
 /** Whether no type is a guess. */

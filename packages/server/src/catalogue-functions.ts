@@ -20,7 +20,7 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
     if (argument?.type === 'literal') return listColumns(session, String(argument.value), query.positionOf(argument));
     throw query.rejection('function `table_columns` requires arguments: table_columns(STRING constant)', source);
   }
-  const list = name === 'live_views' && !session.hasFeature('live views') ? undefined : LISTS.get(name);
+  const list = name === 'live_views' && !session.hasFeature('live views') ? undefined : LIST_FUNCTIONS.get(name);
   if (!list) throw query.rejection(`unknown function name: ${spelling}()`, source);
   if (args.length === 0) return list(session);
   throw query.rejection(
@@ -66,7 +66,7 @@ const listKind =
     );
 
 /** As on the server, they also list objects that the caller may not read. */
-const LISTS = new Map(
+const LIST_FUNCTIONS = new Map(
   Object.entries<(session: Session) => ResultSet>({
     tables: ({ catalogue }) =>
       listObjects<CatalogueObject>(

@@ -22,7 +22,7 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const connections: Connections = { open: new Set(), waiting: new Set() };
+  const connections: Connections = { open: new Set(), idle: new Set() };
   const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
   return {
     server,
@@ -38,13 +38,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 interface Connections {
   readonly open: Set<Socket>;
   /** Connections without a request in progress; the one that has waited longest is the first. */
-  readonly waiting: Set<Socket>;
+  readonly idle: Set<Socket>;
 }
 
 function serveConnection(
   socket: Socket,
   { answer, requestLimit, logRequest }: HttpServerOptions,
-  { open, waiting }: Connections,
+  { open, idle }: Connections,
 ): void {
   let received = '';
   let isBusy = false;
@@ -58,7 +58,7 @@ function serveConnection(
   socket.on('close', () => {
     clearTimeout(deadline);
     open.delete(socket);
-    waiting.delete(socket);
+    idle.delete(socket);
   });
   const serveNext = async () => {
     // All that has arrived since the last request: as with QuestDB, the first request in it is answered, and the rest is dropped.
@@ -79,7 +79,7 @@ function serveConnection(
       return;
     }
     isBusy = true;
-    waiting.delete(socket);
+    idle.delete(socket);
     const start = performance.now();
     const response = await answer(request);
     logRequest?.(`${formatTarget(request)} ${response.status} ${(performance.now() - start).toFixed(1)} ms`);
@@ -92,14 +92,14 @@ function serveConnection(
     // The next request waits until this response is sent: responses that the client does not read must not pile up.
     socket.write(encodeResponse(response), () => {
       isBusy = false;
-      waiting.add(socket);
+      idle.add(socket);
       void serveNext();
     });
   };
   socket.on('readable', serveNext);
   open.add(socket);
-  waiting.add(socket);
-  if (open.size > 256) [...waiting].at(0)?.destroy(); // `http.net.connection.limit`
+  idle.add(socket);
+  if (open.size > 256) [...idle].at(0)?.destroy(); // `http.net.connection.limit`
 }
 
 /** Omits the query, which may contain a password, and a login before the host. */
@@ -123,14 +123,14 @@ const MAX_CHUNK = 2 * 1024 * 1024;
 
 function encodeResponse(
   { status, type, body, headers = {}, isUnchunked = false }: HttpResponse,
-  closing = false,
+  isLast = false,
 ): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!isUnchunked) lines.push('Transfer-Encoding: chunked');
   else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
   lines.push(`Content-Type: ${type === 'json' ? 'application/json' : 'text/plain'}; charset=utf-8`);
-  if (closing) lines.push('Connection: close');
+  if (isLast) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
   return Buffer.concat([head, ...(isUnchunked ? [bytes] : splitChunks(bytes))]);

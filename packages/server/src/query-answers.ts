@@ -18,7 +18,7 @@ import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 
 /** The functions that are called without arguments, by name in lower case. */
-const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
+const FUNCTIONS_WITHOUT_ARGUMENTS = new Map<string, (session: Session) => string>([
   ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
   ['now', () => new Date().toISOString().replace('Z', '000Z')],
   ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
@@ -66,7 +66,7 @@ function answerSelect(query: ParsedQuery, relation: Relation, session: Session):
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
   const table = filterRows(callFunction(source, session, query), select);
-  return limitRows(sortRows(project(table, query, relation, session), select), select);
+  return limitRows(sortRows(projectColumns(table, query, relation, session), select), select);
 }
 
 function filterRows({ columns, rows }: ResultSet, { where }: SelectStatement): ResultSet {
@@ -113,10 +113,10 @@ function evaluate(expression: Expression, session: Session): Cell | undefined {
     return typeof value === 'number' ? -value : undefined;
   }
   if (expression.type !== 'function' || expression.args.length > 0) return undefined;
-  return FUNCTIONS.get(expression.name.toLowerCase())?.(session);
+  return FUNCTIONS_WITHOUT_ARGUMENTS.get(expression.name.toLowerCase())?.(session);
 }
 
-function project(table: ResultSet, query: ParsedQuery, { fields }: Relation, session: Session): ResultSet {
+function projectColumns(table: ResultSet, query: ParsedQuery, { fields }: Relation, session: Session): ResultSet {
   const valueAt = (index: number) => (row: readonly Cell[]) => row[index] ?? null;
   const next = fields.values(); // without those of `*`: the analysis does not know the columns of a list
   const picks = query.select.columns.flatMap((item): { head: ColumnHead; value(row: readonly Cell[]): Cell }[] => {

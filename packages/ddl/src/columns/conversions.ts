@@ -33,7 +33,7 @@ export const canConvert = (from: string, to: string): boolean =>
   isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
 
 /** For each type, the types that can hold all of its values, also as text. */
-const WIDER: Readonly<Record<string, readonly string[]>> = {
+const WIDER_TYPES: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['LONG', 'BOOLEAN', ...CONVERTIBLE_TO_TEXT, ...TEXTS].map(type => [type, TEXTS])),
   BYTE: ['SHORT', 'INT', 'LONG', ...FLOATS, ...TEXTS],
   SHORT: ['INT', 'LONG', ...FLOATS, ...TEXTS],
@@ -41,7 +41,7 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
   FLOAT: ['DOUBLE'],
 };
 
-const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
+const INTEGER_DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
 /** UTF-16 texts can hold half of a surrogate pair, such as `left('😀', 1)`. VARCHAR is UTF-8, so the half becomes `?` there. */
 export const losesLoneSurrogates = (from: string, to: string): boolean =>
@@ -49,7 +49,7 @@ export const losesLoneSurrogates = (from: string, to: string): boolean =>
 
 /** Whether a conversion keeps every value that the first type can hold, except half of a surrogate pair (see `losesLoneSurrogates`). */
 export function isLossless(from: string, to: string): boolean {
-  if (from === to || WIDER[from]?.includes(to)) return true;
+  if (from === to || WIDER_TYPES[from]?.includes(to)) return true;
   const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // times can be cast to a decimal, but not altered
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
@@ -60,7 +60,7 @@ export function isLossless(from: string, to: string): boolean {
  */
 export function decimalLimits(from: string, to: string) {
   const [before, after] = [decimalOf(from), decimalOf(to)];
-  const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
+  const digits = before ? before.precision - before.scale : INTEGER_DIGITS[TIMES.includes(from) ? 'LONG' : from];
   if (!after || digits === undefined) return undefined;
   const wanted = after.precision - after.scale;
   return {

@@ -63,7 +63,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
 
 /** Reads the clauses in the server's order. FORMAT may be in one of four places. Retention and WAL need PARTITION BY. */
 function readClauses(reader: ClauseReader): void {
-  const readFormat = () => reader.read(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
+  const readFormat = () => reader.accept(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
   reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };
   reader.advance();
   for (; reader.token === ','; reader.advance()) {
@@ -72,22 +72,22 @@ function readClauses(reader: ClauseReader): void {
     else if (isWord(token, 'cast')) parseCast(reader);
     else throw unexpectedTokenError(reader.cursor.start, token);
   }
-  reader.read(TIMESTAMP);
-  if (reader.read(PARTITIONING)) {
-    for (const property of RETENTION) reader.read(property);
+  reader.accept(TIMESTAMP);
+  if (reader.accept(PARTITIONING)) {
+    for (const property of RETENTION) reader.accept(property);
     readFormat();
-    reader.read(WAL);
+    reader.accept(WAL);
   }
   readFormat();
-  for (const property of [MAX_UNCOMMITTED_ROWS, VOLUME]) reader.read(property);
+  for (const property of [MAX_UNCOMMITTED_ROWS, VOLUME]) reader.accept(property);
   readFormat();
-  reader.read(DEDUP_KEYS);
+  reader.accept(DEDUP_KEYS);
   readFormat();
   reader.check(FORMAT);
 }
 
 function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Partial<TableDefinition> = {}) {
-  reader.read(OWNER);
+  reader.accept(OWNER);
   reader.expectEnd();
   const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.get(definition.timestamp)?.name ?? definition.timestamp);

@@ -63,7 +63,7 @@ export function defaultPartition(interval: string): PartitionUnit {
 
 function readClausesAfterQuery(reader: ClauseReader): void {
   reader.advance();
-  for (const property of clausesOf(reader.definition.kind).after) reader.read(property);
+  for (const property of clausesOf(reader.definition.kind).after) reader.accept(property);
   reader.expectEnd();
 }
 
@@ -84,8 +84,8 @@ function parseCreateMaterializedView(cursor: Cursor, context: CreateContext): Cr
   reader.expected = "'as' or 'with' or 'refresh'";
   reader.advance();
   reader.expected = "'as' or 'refresh'";
-  reader.read(BASE);
-  reader.read(REFRESH);
+  reader.accept(BASE);
+  reader.accept(REFRESH);
   if (!isWord(reader.token, 'as'))
     throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
@@ -110,10 +110,10 @@ function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateStat
   reader.expected = "'flush every <duration>'";
   reader.advance();
   reader.expected = "'as'";
-  if (!reader.read(FLUSH)) throw cursor.error("'flush every <duration>' expected");
+  if (!reader.accept(FLUSH)) throw cursor.error("'flush every <duration>' expected");
   const readNext = () =>
     LIVE_VIEW_CLAUSES.some(([property, clause]) =>
-      reader.read(property, { duplicate: `live view ${clause} clause specified more than once`, isChecked: false }),
+      reader.accept(property, { duplicate: `live view ${clause} clause specified more than once`, isChecked: false }),
     );
   while (readNext());
   if (isWord(reader.token, 'backfill'))

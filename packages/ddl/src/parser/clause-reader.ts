@@ -130,7 +130,7 @@ export class ClauseReader {
   }
 
   /** Reads the clause of a property and the token after it; false if the clause is absent. @param duplicate the message for a second one */
-  read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
+  accept(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
     const { name, words = [], feature } = property;
     if (!words.some(word => isWord(this.token, word)) || (feature && !this.context.hasFeature(feature))) {
       Object.assign(this.definition, property.whenAbsent?.(this));

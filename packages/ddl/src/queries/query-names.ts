@@ -30,12 +30,12 @@ interface TableScope {
   /** The names before the dots of columns that are not resolved yet. */
   pending: NameMap<TableName[]>;
   /** The number of tokens so far; a name is counted once. */
-  parts: number;
+  tokenCount: number;
   /** Whether the parentheses contain only a table's name, as in `FROM (trades)`. Then the outer query can use that name before columns. */
   isBare: boolean;
 }
 
-const newScope = (): TableScope => ({ tables: new NameMap(), pending: new NameMap(), parts: 0, isBare: false });
+const newScope = (): TableScope => ({ tables: new NameMap(), pending: new NameMap(), tokenCount: 0, isBare: false });
 
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
@@ -65,13 +65,13 @@ export class QueryNames {
     this.#resolve(inner);
     // The other names may belong to the outer query. The smaller map goes into the larger one: else nesting would take quadratic time.
     const [large, small] = scope.pending.size < inner.pending.size ? [inner, scope] : [scope, inner];
-    for (const [key, names] of small.pending) add(large.pending, key, names);
+    for (const [key, names] of small.pending) addPending(large.pending, key, names);
     scope.pending = large.pending;
     const alias = aliasIn(ahead);
     if (alias !== undefined) scope.tables.set(alias, false);
     else if (inner.isBare)
       for (const [key, isTable] of inner.tables) if (!scope.tables.has(key)) scope.tables.set(key, isTable);
-    scope.isBare = inner.isBare && scope.parts === 1 && ahead.peek()?.text === ')';
+    scope.isBare = inner.isBare && scope.tokenCount === 1 && ahead.peek()?.text === ')';
   }
 
   nextOperand(): void {
@@ -85,7 +85,7 @@ export class QueryNames {
     const alias = aliasIn(ahead);
     const scope = this.#scope;
     scope.tables.set(alias ?? table.name, alias === undefined && isTable);
-    scope.isBare = scope.parts === 1 && ahead.peek()?.text === ')';
+    scope.isBare = scope.tokenCount === 1 && ahead.peek()?.text === ')';
   }
 
   addBase(base: NameSpan): void {
@@ -98,11 +98,11 @@ export class QueryNames {
     const last = this.#last;
     this.#last = token;
     const scope = this.#scope;
-    scope.parts++;
+    scope.tokenCount++;
     if (token.type === 'punctuation' || /^\d/.test(token.text) || (last && isDot(last, token.start - 1))) return;
     const name =
       qualifierIn(ahead) ?? (token.type === 'name' && mayBeColumn(last) ? quotedQualifier(token) : undefined);
-    if (name) add(scope.pending, name.name, [name]);
+    if (name) addPending(scope.pending, name.name, [name]);
   }
 
   #resolve({ tables, pending }: TableScope): void {
@@ -154,7 +154,7 @@ function aliasIn(ahead: TokenReader): string | undefined {
   return NO_ALIAS.has(keywordOf(token)) ? undefined : unquote(token.text);
 }
 
-function add(pending: TableScope['pending'], key: string, names: TableName[]): void {
+function addPending(pending: TableScope['pending'], key: string, names: TableName[]): void {
   const existing = pending.get(key) ?? [];
   const [long, short] = existing.length < names.length ? [names, existing] : [existing, names];
   for (const name of short) long.push(name);

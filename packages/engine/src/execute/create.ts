@@ -45,7 +45,7 @@ import { type CatalogueObject, type Table, toStoredColumn } from '../catalogue-o
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parse-query.js';
 import { type MutableSession, requirePartialReadAccess } from '../session.js';
-import { inputsOf, toColumns } from './validity.js';
+import { listReadableColumns, toColumns } from './validity.js';
 
 export function executeCreate(session: MutableSession, statement: CreateStatement): void {
   switch (statement.kind) {
@@ -319,7 +319,7 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
     indexes: undefined, // `columns` has the indexes now
     timestamp: timing.timestamp,
     references,
-    inputs: inputsOf({ columns, base: base.name, references }, catalogue),
+    readableColumns: listReadableColumns({ columns, base: base.name, references }, catalogue),
     wasNeverRefreshed: refresh.deferred,
     owner,
   });

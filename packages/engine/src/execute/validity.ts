@@ -88,7 +88,9 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
     if (isBaseMissing || isBroken) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaqueStatement: printDefinition(view, { quoted: true }) };
-      return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
+      return opaque.kind === 'materialized view'
+        ? { ...opaque, readableColumns: listReadableColumns(opaque, catalogue) }
+        : opaque;
     }
     return { ...view, rejection: toViewRejection(relation) };
   }
@@ -99,7 +101,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   const found = isStored ? findViewTimestamp(parseQueryText(view.body), relation, catalogue) : relation.timestamp;
   const timestamp = view.timestamp ?? found;
   if (isStored && view.invalidReason === undefined)
-    return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
+    return { ...view, columns, timestamp, readableColumns: listReadableColumns({ ...view, columns }, catalogue) };
   return { ...view, columns, timestamp };
 }
 
@@ -183,7 +185,7 @@ export function findUnrefreshableReason(view: MaterializedView, catalogue: Catal
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
   if (base.kind === 'materialized view' && base.invalidReason !== undefined) return INVALID_BASE_REASON;
-  if (view.opaqueStatement !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
+  if (view.opaqueStatement !== undefined) return readsSameColumns(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = catchRejection(() => {
     const query = parseQueryText(view.body);
     const found = analyzeRelation(query, catalogue);
@@ -196,14 +198,14 @@ export function findUnrefreshableReason(view: MaterializedView, catalogue: Catal
     view.columns.length === 0 ||
     (columns.length === view.columns.length &&
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
-      (areTypesKnown([...columns, ...view.columns]) || hasSameInputs(view, catalogue)));
+      (areTypesKnown([...columns, ...view.columns]) || readsSameColumns(view, catalogue)));
   // With other types, a refresh empties the view and fails, or converts later rows (observed on 9.3.4). So it counts as not refreshable.
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
 
-function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
-  const inputs = new Set(inputsOf(view, catalogue));
-  return view.inputs?.every(input => inputs.has(input)) ?? false;
+function readsSameColumns(view: MaterializedView, catalogue: Catalogue): boolean {
+  const readable = new Set(listReadableColumns(view, catalogue));
+  return view.readableColumns?.every(column => readable.has(column)) ?? false;
 }
 
 export const toColumns = ({ fields }: Relation): StoredColumn[] =>
@@ -217,7 +219,7 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
  * lists to find out whether the types may have changed. Undefined if the types are known. A plain view may be dropped and created again,
  * so it is listed by its name. If its types are not known either, its query stands for them.
  */
-export function inputsOf(
+export function listReadableColumns(
   {
     columns,
     base,
