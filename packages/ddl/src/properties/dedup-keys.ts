@@ -10,12 +10,12 @@ type KeyedTable = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;
 
 const keysOf = ({ columns }: KeyedTable): string[] => columns.filter(({ dedup }) => dedup).map(({ name }) => name);
 
-const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
+const formatKeySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 
 /** The keys are compared sorted, because servers print them in column order. */
 export const DEDUP_KEYS = defineProperty<KeyedTable, { action: 'dedup keys'; keys: readonly string[] }>()({
   name: 'dedup keys',
-  value: table => keySet(keysOf(table)) || 'none',
+  value: table => formatKeySet(keysOf(table)) || 'none',
   words: ['dedup', 'deduplicate'],
   parse(reader) {
     const { cursor, columns, clauseNames, isQuery } = reader;
@@ -57,7 +57,9 @@ export const DEDUP_KEYS = defineProperty<KeyedTable, { action: 'dedup keys'; key
       const keys = keysOf(wanted);
       const hasTimestamp = keys.some(key => isSameName(key, current.timestamp ?? ''));
       const isPossible = current.wal && (keys.length === 0 || hasTimestamp);
-      return isPossible && keySet(keys) !== keySet(keysOf(current)) ? { action: 'dedup keys', keys } : undefined;
+      return isPossible && formatKeySet(keys) !== formatKeySet(keysOf(current))
+        ? { action: 'dedup keys', keys }
+        : undefined;
     },
   },
   unalterable: { reason: 'only a WAL table has dedup keys, which include the designated timestamp' },

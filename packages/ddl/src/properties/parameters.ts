@@ -31,7 +31,7 @@ export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
   return hasLag;
 }
 
-const parameter = <N extends keyof Parameters>(name: N, unit: string) =>
+const defineParameter = <N extends keyof Parameters>(name: N, unit: string) =>
   defineProperty<Parameters, { action: 'parameter'; name: keyof Parameters; value: number }>()({
     name,
     value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
@@ -67,7 +67,7 @@ function parseParameter(cursor: Cursor) {
 
 /** QuestDB 9.0 to 9.2 print both parameters. */
 export const MAX_UNCOMMITTED_ROWS = {
-  ...parameter('maxUncommittedRows', ''),
+  ...defineParameter('maxUncommittedRows', ''),
   words: ['with'],
   /** Parses `maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
   parse({ cursor }: ClauseReader) {
@@ -91,7 +91,7 @@ export const MAX_UNCOMMITTED_ROWS = {
   },
 };
 
-export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
+export const O3_MAX_LAG = defineParameter('o3MaxLag', 'us');
 
 function parseGivenParameter(cursor: Cursor): Parameters {
   const name = cursor.next();
