@@ -60,7 +60,10 @@ function readValues(given: readonly GivenOption[], specs: OptionSpecs) {
   for (const { name, rawName, value, inlineValue } of given) {
     const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
     // Only the first unknown option is named: in `-pSECRET` each letter is an option.
-    if (!spec) throw new UsageError(formatUnknownOption(name, specs));
+    if (!spec) {
+      const known = Object.entries(specs).flatMap(([option, each]) => flagsOf(option, each));
+      throw new UsageError(`unknown option: ${formatFlag(name)}${formatSuggestion(formatFlag(name), known)}`);
+    }
     if (spec.type === 'count') values.set(name, Number(values.get(name) ?? 0) + 1);
     else if (spec.type === 'boolean') values.set(name, value === undefined || value === 'true');
     else if (name !== 'completion') {
@@ -87,11 +90,6 @@ function readValue(name: string, { type, choices, coerce }: OptionSpec, value: s
   if (!(number < Number.POSITIVE_INFINITY))
     throw new UsageError(`${formatFlag(name)} must be a decimal number of at least 0`);
   return number;
-}
-
-function formatUnknownOption(option: string, specs: OptionSpecs): string {
-  const known = Object.entries(specs).flatMap(([name, spec]) => flagsOf(name, spec));
-  return `unknown option: ${formatFlag(option)}${formatSuggestion(formatFlag(option), known)}`;
 }
 
 function addCommonOptions(own: OptionSpecs): OptionSpecs {

@@ -25,20 +25,18 @@ const DOT_SHAPES: Readonly<Record<ObjectKind, string>> = {
 
 export function formatDot(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
+  // Labels may contain backslash escapes and HTML entities.
+  const formatLabel = (name: string) => escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
   return joinLines([
     'digraph schema {',
     '  rankdir=LR;',
     ...nodes.map(
-      ({ id, entry: { kind, name } }) => `  ${id} [label="${formatDotLabel(name)}", shape=${DOT_SHAPES[kind]}];`,
+      ({ id, entry: { kind, name } }) => `  ${id} [label="${formatLabel(name)}", shape=${DOT_SHAPES[kind]}];`,
     ),
     ...arrows.map(([from, to]) => `  ${from} -> ${to};`),
     '}',
   ]);
 }
-
-/** Labels may contain backslash escapes and HTML entities. */
-const formatDotLabel = (name: string): string =>
-  escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
 const MERMAID_SHAPES: Readonly<Record<ObjectKind, [before: string, after: string]>> = {
   table: ['[("', '")]'],

@@ -13,9 +13,6 @@ import { reconstructTables } from './reconstruct-tables.js';
 /** Maximum length of the statements in one reply, in UTF-16 code units. A longer batch is requested in halves. */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
-/** The server's messages for an object that does not exist, or has another or an unknown kind (observed on 9.3.4). */
-const NOT_FOUND = [/does not exist/, /name expected, got/, UNKNOWN_SHOW_CREATE];
-
 /**
  * Fetches the statement of each object, in the order of `objects`. Undefined for an object that does not exist with this kind.
  * @param onDenied without it, an object that may not be read is an error
@@ -84,7 +81,9 @@ async function fetchBatch(
     const [object, ...moreObjects] = objects;
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
-    if (denial !== undefined || NOT_FOUND.some(pattern => error.matches(pattern))) return [undefined];
+    // For an object that does not exist, or has another or an unknown kind (observed on 9.3.4)
+    const notFound = [/does not exist/, /name expected, got/, UNKNOWN_SHOW_CREATE];
+    if (denial !== undefined || notFound.some(pattern => error.matches(pattern))) return [undefined];
     const { label } = client;
     throw error.withMessage(`${label}: ${escapeControls(displayName(object))}${error.message.slice(label.length)}`);
   }

@@ -31,9 +31,6 @@ const ENDPOINT_STATUSES = new Set([200, 400, 403]);
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
 
-/** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
-const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
-
 class HttpClient {
   readonly label: string;
   readonly #connection: Connection;
@@ -199,8 +196,10 @@ class HttpClient {
       return ` Tried: ${this.#endpoints.map(endpoint => url.origin + this.#prefix + endpoint).join(', ')}`;
     if (status !== 401) return '';
     if (authorization === undefined) return `: authentication required; ${credentialsHelp}`;
-    const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
-    return `: authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
+    const help = `: authentication failed: the server rejected ${account}; are the credentials for this instance?`;
+    if (!authorization.startsWith('Bearer ')) return help;
+    // It answers a token like a wrong password (observed on 9.3.4).
+    return `${help}; the open source edition accepts no tokens, only a user and a password`;
   }
 }
 

@@ -95,8 +95,10 @@ export class RowScanner implements JsonEvents {
 
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new MalformedReplyError('is not a JSON object');
-    if (depth === 1) this.#setTopValue(value);
-    else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
+    if (depth === 1) {
+      if (this.#key === 'dataset') throw new MalformedReplyError('contains a dataset that is not an array');
+      if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
+    } else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
     else if (this.#dataset !== 'open') return;
     else if (depth === 2) throw new MalformedReplyError(NOT_AN_ARRAY);
     else if (depth === 3) this.#addCell(value);
@@ -108,11 +110,6 @@ export class RowScanner implements JsonEvents {
     this.#rowCount += rows.length;
     for (const [text] of rows) this.#ready.push(text);
     return true;
-  }
-
-  #setTopValue(value: unknown): void {
-    if (this.#key === 'dataset') throw new MalformedReplyError('contains a dataset that is not an array');
-    if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
   }
 
   /** Requires the expected column: a proxy may have cached the reply to another query. */

@@ -86,18 +86,15 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
     const { cert } = cause as { cert?: { subjectaltname?: string } };
     return `its TLS certificate is for other names (${truncate(cert?.subjectaltname ?? 'none', 200)}); use one of them, or accept any certificate with --insecure`;
   }
-  return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${formatCause(first)}); ${HOST_HELP}`;
-}
-
-/** OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS. */
-function tlsMessage(code: string, { protocol }: URL): string | undefined {
+  if (TLS_MESSAGES[code]) return TLS_MESSAGES[code];
+  // OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS.
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)
     return `the server rejected the TLS connection (${refusal.toLowerCase().replaceAll('_', ' ')}); does it require a client certificate or an old TLS version?`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'the server does not use TLS; try http://';
-  if (code === 'ECONNRESET' && protocol === 'https:')
+  if (code === 'ECONNRESET' && url.protocol === 'https:')
     return 'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://';
-  return undefined;
+  return `no connection (${formatCause(first)}); ${HOST_HELP}`;
 }
 
 /** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
