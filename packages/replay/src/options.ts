@@ -29,7 +29,7 @@ export interface ReplayOptions {
   info?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;
-  /** Yields the statements unchanged, and may show progress. After `stopSignal`, it yields no more. Not called for `stream`. */
+  /** Yields the statements unchanged, and may show progress. After `stopSignal`, it shows no more. Not called for `stream`. */
   trackProgress?(statements: AsyncIterable<string>, count: number, stopSignal: AbortSignal): AsyncIterable<string>;
 }
 

@@ -65,8 +65,7 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
 
   // With `wait`, the target is usually a container that restarts, so it has many of the objects already.
-  const isRerun = wait !== undefined;
-  const existing = new FetchedObjects(client, options.warn, isRerun);
+  const existing = new FetchedObjects(client, options.warn, wait !== undefined);
   const { executors, dryRun } = await createExecutors(run, existing, target, options);
   const endOfRun = new AbortController();
   const stopSignal = AbortSignal.any([signal, endOfRun.signal]);

@@ -30,7 +30,7 @@ export async function executeReplay(replay: Replay, target: ReplayTarget, option
   const { label } = target.client;
   const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(formatOmission)) io.error(head, indentLines(lines));
-  if (omissions.length > 0) summary.recordOmissionOrHarm();
+  if (omissions.length > 0) summary.recordNegative();
   const isStdoutTaken = hasDataOnStdout(options);
   let { outcomes } = replay;
   if (options.dryRun && !isStdoutTaken) outcomes = writeDryRun(outcomes, io, formatHarm);
@@ -40,7 +40,7 @@ export async function executeReplay(replay: Replay, target: ReplayTarget, option
   if (options.rejects) await writeRejects(options.rejects, io.stdout, outcomes, options.maxRecord);
   else for await (const _ of outcomes); // reading them executes the statements
   const harm = formatHarm();
-  if (harm.length > 0) summary.recordOmissionOrHarm();
+  if (harm.length > 0) summary.recordNegative();
   if (isStdoutTaken) for (const line of harm) io.warn(`${label}: ${line}`);
   return summary.status;
 }
@@ -115,7 +115,7 @@ async function* reportOutcomes(
     const wasApplied = hasEnded && summary.isComplete;
     const problems = canAsk && !options.dryRun ? await fetchProblemLines(wasApplied).catch(reportUnknown) : [];
     for (const line of problems) io.warn(`${label}: ${line}`);
-    if (problems.length > 0) summary.recordOmissionOrHarm();
+    if (problems.length > 0) summary.recordNegative();
     const isSuccess = hasEnded && summary.isComplete && !signal.aborted;
     const state = signal.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);

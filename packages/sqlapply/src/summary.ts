@@ -48,8 +48,8 @@ export class Summary {
     }
   }
 
-  /** Makes the status negative although no statement was rejected: a change is left out, or a dry run predicts harm. */
-  recordOmissionOrHarm(): void {
+  /** Makes the status negative although no statement was rejected: for an omission, predicted harm, or objects that became invalid. */
+  recordNegative(): void {
     this.#isNegative = true;
   }
 

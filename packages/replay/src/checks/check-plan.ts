@@ -54,10 +54,10 @@ export async function checkPlan(
   const { staleOk, allowPlan } = options;
   const recorded = recordPlanned(all, head, permitted);
   if (staleOk) return { statements: recorded, planHead: head };
-  const planStatements = await collectStatements(recorded);
+  const inputStatements = await collectStatements(recorded);
   const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
-  const guard = await requireState(planStatements, client, `the plan was made for a different state; ${help}`);
-  return { statements: Readable.from(planStatements), planHead: head, guard };
+  const guard = await requireState(inputStatements, client, `the plan was made for a different state; ${help}`);
+  return { statements: Readable.from(inputStatements), planHead: head, guard };
 }
 
 export function rejectOmissions(omissions: readonly Omission[]): void {
@@ -67,12 +67,12 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
   throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }
 
-/** Requires that the target is in the state for which a plan was made. @param message the error otherwise, without the target's label */
-export async function requireState(planStatements: readonly string[], client: Client, message: string) {
-  const guard = await PlanGuard.start(client, planStatements);
-  const { state, count } = parsePlanHead(planStatements[0] ?? '') ?? {};
+/** Requires the state for which the plan that begins the input was made. @param message the error otherwise, without the label */
+export async function requireState(inputStatements: readonly string[], client: Client, message: string) {
+  const guard = await PlanGuard.start(client, inputStatements);
+  const { state, count } = parsePlanHead(inputStatements[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.
-  if (computeFingerprint(planStatements.slice(0, count), guard.knownStatements()) !== state)
+  if (computeFingerprint(inputStatements.slice(0, count), guard.knownStatements()) !== state)
     throw new CodedError('REJECTED', `${client.label}: ${message}`);
   return guard;
 }

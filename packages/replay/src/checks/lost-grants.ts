@@ -19,6 +19,10 @@ import {
 
 const parseAll = (statements: readonly string[]): Right[] => statements.flatMap(each => parseRights(each) ?? []);
 
+/** Whether a grant is among the rights. For a grant on a column, any column counts, because a plan may give it another name. */
+const hasGrant = (rights: RightSet, grant: Grant): boolean =>
+  grant.column === undefined ? rights.includes(grant) : rights.allowsPart({ ...grant, column: undefined });
+
 export class LostGrants {
   /** The indexes of the statements that create an object or give it its name, by this name. */
   readonly #creations = new NameMap<number[]>();
@@ -28,10 +32,10 @@ export class LostGrants {
 
   constructor(
     private readonly client: Client,
-    private readonly planStatements: readonly string[],
+    private readonly inputStatements: readonly string[],
   ) {
-    this.#renamedViews = parsePlanHead(planStatements[0] ?? '')?.renamedViews ?? new NameMap();
-    for (const [index, statement] of planStatements.entries()) {
+    this.#renamedViews = parsePlanHead(inputStatements[0] ?? '')?.renamedViews ?? new NameMap();
+    for (const [index, statement] of inputStatements.entries()) {
       const { kind, name } = identify(statement);
       const command = kind === 'other' ? parseCommand(statement) : undefined;
       if (command?.action === 'rename') addToList(this.#creations, command.to, index);
@@ -47,7 +51,7 @@ export class LostGrants {
    * @returns a sentence for each difference; none if the target does not show its grants
    */
   async fetchConflicts(index: number): Promise<string[]> {
-    const command = parseCommand(this.planStatements[index] ?? '');
+    const command = parseCommand(this.inputStatements[index] ?? '');
     if (command?.action !== 'rename' && !(command?.action === 'drop' && isObjectKind(command.kind))) return [];
     const { name } = command;
     const created = (each: string) => this.#creations.get(each) ?? [];
@@ -61,25 +65,21 @@ export class LostGrants {
     const { grants, hiddenGrants } = await fetchGrants(this.client);
     if (hiddenGrants !== undefined) return [];
     const existing = new RightSet(parseAll(grants));
-    const kept = parseAll(this.planStatements.slice(index).filter(each => each.startsWith(`-- ${GIVES_BACK}\n`)));
+    const kept = parseAll(this.inputStatements.slice(index).filter(each => each.startsWith(`-- ${GIVES_BACK}\n`)));
     const revoked = kept.flatMap(right => {
       if (right.kind !== 'grant' || !successors.some(each => isSameName(each, right.table))) return [];
       const former = { ...right, table: name };
-      const isHeld =
-        right.column === undefined ? existing.includes(former) : existing.allowsPart({ ...former, column: undefined });
-      return isHeld
-        ? []
-        : `somebody else has revoked ${printRevocation(former).slice('REVOKE '.length, -1)}, and the plan would give it back`;
+      if (hasGrant(existing, former)) return [];
+      return `somebody else has revoked ${printRevocation(former).slice('REVOKE '.length, -1)}, and the plan would give it back`;
     });
     const removed = existing.grantsOn(name);
     for (const grant of removed) existing.delete(grant);
-    const remaining = new RightSet([...existing, ...parseAll(this.planStatements.slice(index))]);
-    // A column may get another name, or have no place in the new object.
-    const isGiven = (right: Grant, table: string) =>
-      remaining[right.column === undefined ? 'includes' : 'allowsPart']({ ...right, table, column: undefined });
+    const remaining = new RightSet([...existing, ...parseAll(this.inputStatements.slice(index))]);
+    // A column may have no place in the new object.
     const isGone = ({ column }: Grant) =>
       column !== undefined && !isRenamed && ![column, '*'].some(each => this.#words.has(each));
-    const lost = removed.filter(grant => !isGone(grant) && !successors.some(table => isGiven(grant, table)));
+    const isGiven = (grant: Grant) => successors.some(table => hasGrant(remaining, { ...grant, table }));
+    const lost = removed.filter(grant => !isGone(grant) && !isGiven(grant));
     return [...revoked, ...lost.map(grant => `nothing in the plan gives back ${printRight(grant).slice(0, -1)}`)];
   }
 }

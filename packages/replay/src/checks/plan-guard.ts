@@ -23,24 +23,24 @@ export class PlanGuard {
   /** The number of statements that were executed. */
   #executedCount = 0;
 
-  /** @param planStatements executed in this order */
+  /** @param inputStatements a plan, and what follows it in the input */
   private constructor(
     private readonly client: Client,
-    private readonly planStatements: readonly string[],
+    private readonly inputStatements: readonly string[],
   ) {
-    this.#lostGrants = new LostGrants(client, planStatements);
-    this.#assertions = planStatements.map(parseAssertion);
+    this.#lostGrants = new LostGrants(client, inputStatements);
+    this.#assertions = inputStatements.map(parseAssertion);
   }
 
-  /** Reads the objects that a plan changes or reads, and all views, because these may read what the plan changes. */
-  static async start(client: Client, planStatements: readonly string[]): Promise<PlanGuard> {
-    const guard = new PlanGuard(client, planStatements);
-    const planned = findPlannedObjects(planStatements);
+  /** Reads the objects that the statements change or read, and all views, because these may read what is changed. */
+  static async start(client: Client, inputStatements: readonly string[]): Promise<PlanGuard> {
+    const guard = new PlanGuard(client, inputStatements);
+    const planned = findPlannedObjects(inputStatements);
     const listed = await fetchAllObjects(client);
     const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
     await guard.#fetch(planned, ids);
     const existing = guard.knownStatements();
-    const names = findNames([...planStatements, ...existing]);
+    const names = findNames([...inputStatements, ...existing]);
     const others = listed.flatMap(({ kind, name }) => {
       const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
       return isRead && isObjectKind(kind) && !guard.#objects.has(kindAndNameKey({ kind, name }))
@@ -64,7 +64,7 @@ export class PlanGuard {
   async fetchConflicts(statement: string): Promise<string[]> {
     const own = [...this.#findObjects(statement), ...this.#findAssertedObjects()];
     if (own.length === 0) return [];
-    const next = this.planStatements[this.#executedCount + 1];
+    const next = this.inputStatements[this.#executedCount + 1];
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);

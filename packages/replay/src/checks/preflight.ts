@@ -51,8 +51,8 @@ const SAFE_LENGTH = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** The verb that --allow needs, if that would allow the statement. */
-  readonly neededVerb?: string;
+  /** What --allow needs, if that would allow the statement: a verb, `CTAS`, `REPLACE` or `all`. */
+  readonly neededAllowance?: string;
   /** Whether --allow-plan would allow the statement. */
   readonly needsAllowPlan?: boolean;
 }
@@ -91,7 +91,7 @@ export function createPreflightCheck(
   allow: readonly string[],
   permitted: PlanPermissions,
 ): PreflightCheck {
-  const allowedVerbs = new Set(splitWords(allow).map(verb => verb.toUpperCase()));
+  const allowances = new Set(splitWords(allow).map(word => word.toUpperCase()));
   let version: Promise<string | undefined> | undefined;
   let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
   // An outage is reported when a statement is sent.
@@ -104,12 +104,12 @@ export function createPreflightCheck(
     const ambiguity = findAmbiguity(statement) && findAmbiguity(statement, commentRulesOf(await fetchVersionOnce()));
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
-    const needed = findNeededVerb(head, statement);
+    const needed = findNeededAllowance(head, statement);
     const isInPlan = permitted.statements.has(statement);
     const isAllowed =
-      !needed || allowedVerbs.has(needed.neededVerb) || allowedVerbs.has('ALL') || (isInPlan && permitted.allowsPlan);
+      !needed || allowances.has(needed.neededAllowance) || allowances.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed) {
-      const assertion = needed.neededVerb === 'SELECT' ? parseAssertion(statement) : undefined;
+      const assertion = needed.neededAllowance === 'SELECT' ? parseAssertion(statement) : undefined;
       if (!assertion) return isInPlan ? { reason: needed.reason, needsAllowPlan: true } : needed;
       if (!(await fetchFitsTarget(client, assertion, permitted.queries))) return { reason: MISFIT };
     }
@@ -131,30 +131,31 @@ export function createPreflightCheck(
   };
 }
 
-/** The verb that --allow needs for a statement, with the reason; undefined if the statement is part of a schema dump. */
-function findNeededVerb(
+/** What --allow needs for a statement, with the reason; undefined if the statement is part of a schema dump. */
+function findNeededAllowance(
   { kind, verb, runsQuery, replaces }: StatementHead,
   statement: string,
-): Required<Pick<PreflightRejection, 'neededVerb' | 'reason'>> | undefined {
+): Required<Pick<PreflightRejection, 'neededAllowance' | 'reason'>> | undefined {
   // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
-    return { neededVerb: verb || 'all', reason: `${what} is not part of a schema dump` };
+    return { neededAllowance: verb || 'all', reason: `${what} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { neededVerb: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
-  if (replaces) return { neededVerb: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
+    return { neededAllowance: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces)
+    return { neededAllowance: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 
 /** The options that help, as a list with one hint; empty if no option helps. */
-function formatAllowHint(verbs: readonly string[], needsAllowPlan: boolean, pronoun: 'it' | 'them'): string[] {
-  const allow = verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : [];
+function formatAllowHint(allowances: readonly string[], needsAllowPlan: boolean, pronoun: 'it' | 'them'): string[] {
+  const allow = allowances.length > 0 ? [`--allow ${allowances.join(',')}`] : [];
   const options = [...(needsAllowPlan ? ['--allow-plan'] : []), ...allow];
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-export const formatPreflightRejection = ({ reason, neededVerb, needsAllowPlan = false }: PreflightRejection): string =>
-  [reason, ...formatAllowHint(neededVerb ? [neededVerb] : [], needsAllowPlan, 'it')].join('; ');
+export const formatPreflightRejection = ({ reason, neededAllowance, needsAllowPlan }: PreflightRejection): string =>
+  [reason, ...formatAllowHint(neededAllowance ? [neededAllowance] : [], needsAllowPlan === true, 'it')].join('; ');
 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -170,7 +171,7 @@ export async function* requireAllowed(
 ): AsyncGenerator<string> {
   const reasons: string[] = [];
   const locatedMessages: LocatedMessage[] = [];
-  const verbs = new Set<string>();
+  const allowances = new Set<string>();
   let [n, more, needsAllowPlan] = [0, 0, false];
   for await (const statement of statements) {
     const location = locations[n++];
@@ -179,7 +180,7 @@ export async function* requireAllowed(
       if (reasons.length === 0) yield statement;
       continue;
     }
-    if (rejection.neededVerb) verbs.add(rejection.neededVerb);
+    if (rejection.neededAllowance) allowances.add(rejection.neededAllowance);
     needsAllowPlan ||= rejection.needsAllowPlan === true;
     if (reasons.length < MAX_LISTED) {
       const located = { n, statement, identity: identify(statement), location };
@@ -190,7 +191,7 @@ export async function* requireAllowed(
   }
   if (reasons.length === 0) return;
   const [first = '', ...others] = reasons;
-  const help = formatAllowHint([...verbs], needsAllowPlan, others.length === 0 ? 'it' : 'them');
+  const help = formatAllowHint([...allowances], needsAllowPlan, others.length === 0 ? 'it' : 'them');
   const hints = help.map(hint => `hint: ${hint}`);
   if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
   const what = `${locatedMessages.length + more} statements are rejected`;

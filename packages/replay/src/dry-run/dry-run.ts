@@ -30,7 +30,7 @@ import type { StatementResult } from '../outcome.js';
 import { type AclSource, ExistingAcl } from '../target/existing-acl.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { TargetSchema } from '../target/target.js';
-import { DEPENDS_ON_EARLIER, RowHarm } from './row-harm.js';
+import { DEPENDS_ON_EARLIER, HarmPredictor } from './harm-predictor.js';
 
 /** The context of a real run. `DryRun` replaces its `client` by one that executes statements on the engine. */
 interface DryRunContext extends Omit<ExecutionContext, 'isSimulated' | 'noVerify'> {
@@ -57,7 +57,7 @@ export class DryRun {
   #effectsOfRestart: readonly Effect[] = [];
   readonly #affectedNames = new NameSet();
   readonly #answers: ServerAnswers;
-  readonly #harm: RowHarm;
+  readonly #predictor: HarmPredictor;
   readonly #questions: ReturnType<typeof createRowQuestions>;
   /** The queries of the views that were refreshed last over other plain views than the target has. */
   readonly #refreshedQueries = new NameMap<string | undefined>();
@@ -79,7 +79,7 @@ export class DryRun {
       ...this.#questions,
       newNameOf: view => context.planHead?.renamedViews.get(view) ?? view,
     });
-    this.#harm = new RowHarm(this.#engine, this.#rows, this.#answers, this.#schema.version);
+    this.#predictor = new HarmPredictor(this.#engine, this.#rows, this.#answers, this.#schema.version);
     this.#allowed = new AllowedLosses([...context.allowLoss, ...(context.planHead?.neededAllowances ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new NameSet(columns.map(column => column.name));
@@ -112,9 +112,9 @@ export class DryRun {
 
   formatHarm(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
-    const { recordedEffects } = this.#harm;
+    const { recordedEffects } = this.#predictor;
     const losses = [
-      ...this.#rows.losses().map(({ effect }) => this.#harm.withChangeCount(effect)),
+      ...this.#rows.losses().map(({ effect }) => this.#predictor.withChangeCount(effect)),
       ...recordedEffects.map(({ effect }) => effect),
       ...this.#effectsOfRestart,
     ];
@@ -215,7 +215,7 @@ export class DryRun {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const harm = await this.#harm.predictHarm(sent);
+      const harm = await this.#predictor.predictHarm(sent);
       const execution = await whenReady(() => {
         const execute = () => this.#engine.execute(sent, this.#caller);
         const denial = this.#schema.isReadOnly ? new DenialError(0, 'Write permission denied') : undefined;
@@ -225,9 +225,9 @@ export class DryRun {
         throw rejection;
       });
       await this.#fetchRowAnswers(execution);
-      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#harm.withChangeCount(each));
+      const effects = this.#rows.recordStatement(sent, execution).map(each => this.#predictor.withChangeCount(each));
       effects.push(...harm.effects.map(({ effect }) => effect));
-      this.#harm.recordExecution(execution, harm);
+      this.#predictor.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affectedNames.add(name);
       for (const { object } of effects) this.#affectedNames.add(object);
       const known = this.#effectsOfRestart;
@@ -258,7 +258,7 @@ export class DryRun {
     const view = refresh && this.#engine.find(refresh.object);
     if (reason !== OTHER_TYPES_REASON || view?.kind !== 'materialized view') return reason;
     // A refresh gives columns of other types without an error as long as its base has no rows (observed on 9.3.4).
-    const isEmpty = await this.#harm.fetchIsEmpty(view.base);
+    const isEmpty = await this.#predictor.fetchIsEmpty(view.base);
     if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return isEmpty ? undefined : reason;
   }

@@ -2,7 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { tryParseDefinition } from '@sqlpipe/ddl';
+import { type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   InstanceError,
@@ -96,12 +96,12 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       const mayBeShown = isShowable(entry) || isAclKind(entry.kind);
       if (!isLostReply(error) || !mayBeShown) throw error;
       context.existing.acl.invalidate();
-      const compared = await compareExisting(entry, context).catch(failure => {
+      const found = await compareExisting(entry, context).catch(failure => {
         throw failure instanceof InstanceError ? error : failure;
       });
-      if (compared?.result === 'skipped') return { result: 'applied' };
+      if (found && !found.difference) return { result: 'applied' };
       // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
-      if (compared || isAclKind(entry.kind)) throw error;
+      if (found || isAclKind(entry.kind)) throw error;
       if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
     }
 }
@@ -111,12 +111,12 @@ const isLostReply = (error: unknown): error is InstanceError => error instanceof
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { client, ifExists, pollLimits } = context;
   if (isAssertion(entry)) return evaluateAssertion(entry.statement, client, pollLimits);
-  const match = await compareFirst(entry, context);
-  return match && !isSentAnyway(match, entry, context) ? resolveExisting(match, ifExists) : send(entry, match, context);
+  const found = await compareFirst(entry, context);
+  return found && !isSentAnyway(found, entry, context) ? resolveExisting(found, ifExists) : send(entry, context, found);
 }
 
 /** Compares before sending if the server would accept the statement although the object exists, or if the object is known already. */
-async function compareFirst(entry: Entry, context: StatementContext): Promise<MatchResult | undefined> {
+async function compareFirst(entry: Entry, context: StatementContext): Promise<ExistingComparison | undefined> {
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   const isPrefetched = context.ifExists === 'compare' && (await context.existing.isPrefetched(entry));
   const isComparedFirst = isRightKind(entry.kind) || replaces || keepsExisting || isPrefetched;
@@ -124,20 +124,18 @@ async function compareFirst(entry: Entry, context: StatementContext): Promise<Ma
 }
 
 /** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
-function isSentAnyway(match: MatchResult, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
-  const isEqual = match.result === 'skipped';
+function isSentAnyway(found: ExistingComparison, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
   // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: without WITH GRANT OPTION, it
   // would remove that option.
-  if (isRightKind(entry.kind)) return isEqual && isPlanned;
-  if (isEqual) return false;
+  if (isRightKind(entry.kind)) return !found.difference && isPlanned;
+  if (!found.difference) return false;
   const { replaces, keepsExisting } = readStatementHead(entry.statement);
   if (replaces) return ifExists === 'compare' && !isPlanned;
   // A plain CREATE is sent although the server will reject it: the server may give a further reason, which is reported too.
   return !keepsExisting;
 }
 
-/** @param match the comparison with an existing object; undefined if there was none */
-async function send(entry: Entry, match: MatchResult | undefined, context: StatementContext): Promise<StatementResult> {
+async function send(entry: Entry, context: StatementContext, found?: ExistingComparison): Promise<StatementResult> {
   const { client, existing, guard, isPlanned, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
   // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE. If a view is filled once, at its
@@ -155,12 +153,12 @@ async function send(entry: Entry, match: MatchResult | undefined, context: State
     throw error;
   });
   existing.invalidate(entry);
-  if (!reply.ok) return resolveRejection(entry, reply, match, context);
+  if (!reply.ok) return resolveRejection(entry, reply, found, context);
   if (reply.rows) await onRows(reply.rows);
   await existing.acl.recordSent(entry);
   if (pending) return confirmEffect(pending, context);
   if (isPlanned && !isSimulated && startsToFill(entry)) return confirmFirstFill(entry.name, context);
-  return match?.result === 'differs' ? { result: 'applied', replaced: match } : { result: 'applied' };
+  return found?.difference ? { result: 'applied', replaced: found.difference } : { result: 'applied' };
 }
 
 /** Whether a server begins to fill a view when it has created it. */
@@ -198,47 +196,49 @@ async function evaluateAssertion(statement: string, client: Client, pollLimits: 
 
 const SKIP_HELP = 'use --if-exists skip';
 
-/** `skipped` if the target has what the statement says. */
-type MatchResult = ResultOf<'skipped' | 'differs'>;
+interface ExistingComparison {
+  readonly comparison: StatementComparison;
+  /** Undefined if the target has what the statement says. It is the result of the statement only if that is not sent. */
+  readonly difference?: ResultOf<'differs'>;
+}
 
 /** Compares a statement with the existing object or rights. Undefined if the target has none, or does not show them. */
 async function compareExisting(
   entry: Entry,
   { existing, ignored }: StatementContext,
-): Promise<MatchResult | undefined> {
+): Promise<ExistingComparison | undefined> {
   if (isRightKind(entry.kind)) return compareRights(entry.statement, existing);
   const found = await existing.fetchStatement(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compareStatements(entry.statement, found));
-  if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-  const differs = { result: 'differs', error: 'already exists with a different definition', comparison } as const;
-  if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
-  if (!comparison.isTokenComparison) return differs;
+  if (comparison.differences.length === 0) return { comparison };
+  const difference = { result: 'differs', error: 'already exists with a different definition', comparison } as const;
+  if (isReordered(difference)) return { comparison, difference: { ...difference, error: COLUMN_ORDER_REASON } };
+  if (!comparison.isTokenComparison) return { comparison, difference };
   // A newer version may print the same definition in different words.
   const error = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
-  return { ...differs, error };
+  return { comparison, difference: { ...difference, error } };
 }
 
 /** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
-async function compareRights(statement: string, { acl }: ExistingObjects): Promise<MatchResult | undefined> {
+async function compareRights(statement: string, { acl }: ExistingObjects): Promise<ExistingComparison | undefined> {
   const comparison = await acl.compareRights(statement);
   if (!comparison) return undefined;
-  if (comparison.differences.length === 0) return comparison.exists ? { result: 'skipped', comparison } : undefined;
+  if (comparison.differences.length === 0) return comparison.exists ? { comparison } : undefined;
   const error =
     'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
-  return { result: 'differs', error, comparison };
+  return { comparison, difference: { result: 'differs', error, comparison } };
 }
 
-function resolveExisting(match: MatchResult, ifExists: ReplayOptions['ifExists']): StatementResult {
-  if (ifExists === 'compare') return match;
+function resolveExisting(found: ExistingComparison, ifExists: ReplayOptions['ifExists']): StatementResult {
+  if (ifExists === 'compare') return found.difference ?? { result: 'skipped', comparison: found.comparison };
   return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: 'already exists' };
 }
 
-/** @param match the comparison before the statement was sent; undefined if there was none */
 async function resolveRejection(
   entry: Entry,
   rejection: Rejection,
-  match: MatchResult | undefined,
+  comparedBefore: ExistingComparison | undefined,
   context: StatementContext,
 ): Promise<StatementResult> {
   const { ifExists, existing } = context;
@@ -255,8 +255,8 @@ async function resolveRejection(
   try {
     if (exists && ifExists === 'skip')
       return !isObjectKind(entry.kind) || (await existing.fetchIsTaken(entry)) ? { result: 'skipped' } : rejected;
-    const found = match ?? (await compareExisting(entry, context));
-    if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
+    const found = comparedBefore ?? (await compareExisting(entry, context));
+    if (found && (exists || !found.difference)) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;
   } catch (failure) {
     if (!(failure instanceof InstanceError)) throw failure;

@@ -49,10 +49,10 @@ export class FetchedObjects implements ExistingObjects {
   readonly #capacities: SymbolCapacities;
   readonly acl: ExistingAcl;
 
-  /** @param warn called once for what the target does not show @param isRerun whether objects of the stream probably exist already */
-  constructor(client: Client, warn: (message: string) => void, isRerun: boolean) {
+  /** @param warn called once for what the target does not show @param expectsExisting whether the target probably has many objects */
+  constructor(client: Client, warn: (message: string) => void, expectsExisting: boolean) {
     this.#client = client;
-    this.#fetchesMany = isRerun;
+    this.#fetchesMany = expectsExisting;
     this.#capacities = SymbolCapacities.of(client);
     this.acl = new ExistingAcl(createAclSource(client), warn);
   }

@@ -58,7 +58,7 @@ export interface Harm {
 export const DEPENDS_ON_EARLIER = 'its result depends on rows that the statements before it would change';
 const NOT_ANSWERED = 'its result depends on rows, and the target does not answer a query about them';
 
-export class RowHarm {
+export class HarmPredictor {
   readonly #loadedObjects: ReadonlyMap<number | undefined, CatalogueObject>;
   /** The ids of the tables whose values earlier statements change. What the target answers about these values is outdated. */
   readonly #writtenTables = new Set<number | undefined>();
@@ -89,7 +89,7 @@ export class RowHarm {
     const harm: Harm = { command, isFill: fill !== undefined, effects: [] };
     if (command?.action === 'refresh range' && this.#loadedObjects.has(this.engine.find(command.name)?.id))
       harm.doubt = 'it computes rows of the view again, and the rows that they were computed from may be gone';
-    if (command && isPartitionCommand(command)) await this.#addMissingPartition(command, harm);
+    if (command && isPartitionCommand(command)) await this.#addMissingPartitionHarm(command, harm);
     const filled = fill && this.#findTable(fill.table);
     if (filled) await this.#addPartitionHarm(filled, 'fill', harm);
     for (const { name, alteration } of parseAlters(statement)) {
@@ -130,10 +130,10 @@ export class RowHarm {
    * A table with WAL accepts names of partitions that it lacks, but CONVERT PARTITION suspends it then. Without WAL, the server rejects
    * them (observed on 9.3.4). What DETACH, ATTACH or WHERE would find is not asked.
    */
-  async #addMissingPartition(command: PartitionCommand, harm: Harm): Promise<void> {
-    const { action, name, partitions } = command;
+  async #addMissingPartitionHarm(command: PartitionCommand, harm: Harm): Promise<void> {
+    const { action, partitions } = command;
     const isConversion = isPartitionConversion(command);
-    const table = this.#findTable(name);
+    const table = this.#findTable(command.name);
     if (!table || action === 'force drop partition' || (table.wal && !(isConversion && partitions))) return;
     const former = this.#loadedObjects.get(table.id);
     const isOutdated = this.#writtenTables.has(table.id) || this.#repartitionedTables.has(table.id);
@@ -183,13 +183,13 @@ export class RowHarm {
     const { column, from, to } = conversion;
     // For other conversions, the engine predicts a loss. It remains if the target cannot be asked.
     const hasNoLoss = isLossless(from, to);
-    const stored = this.#findStored(table, conversion);
-    if (stored === 'nothing') return;
-    const conditions = findValueConditions(stored ?? conversion);
-    if (stored === undefined) {
-      if (hasNoLoss && conditions.length > 0) harm.doubt = DEPENDS_ON_EARLIER;
+    const onTarget = this.#translateToTarget(table, conversion);
+    if (onTarget === 'no values') return;
+    if (onTarget === 'outdated') {
+      if (hasNoLoss && findValueConditions(conversion).length > 0) harm.doubt = DEPENDS_ON_EARLIER;
       return;
     }
+    const conditions = findValueConditions(onTarget);
     for (const condition of conditions) {
       const count = await this.#fetchCount(condition);
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
@@ -198,19 +198,19 @@ export class RowHarm {
       if (count) harm.effects.push(toHarmfulEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
-    const values = await this.#fetchAnswer(() => this.answers.askChangedValues(stored));
+    const values = await this.#fetchAnswer(() => this.answers.askChangedValues(onTarget));
     if (values?.changed === 0) this.rows.recordAssertion({ conversion });
     this.#changeTexts.set(pathKey({ object: table.name, column }), formatChangedValues(values));
   }
 
-  /** The conversion with the names of the target; undefined if earlier statements change the values or the type of the column. */
-  #findStored({ id, columns }: Table, conversion: Conversion): Conversion | 'nothing' | undefined {
-    if (this.#writtenTables.has(id)) return undefined;
+  /** Gives a conversion the names of the target. It is `outdated` if earlier statements change the values or the type of the column. */
+  #translateToTarget({ id, columns }: Table, conversion: Conversion): Conversion | 'no values' | 'outdated' {
+    if (this.#writtenTables.has(id)) return 'outdated';
     const former = this.#loadedObjects.get(id);
     const current = columns.find(({ name }) => name === conversion.column);
     const column = former?.columns.find(each => each.id === current?.id);
-    if (!former || !column) return 'nothing';
-    return column.type === conversion.from ? { ...conversion, table: former.name, column: column.name } : undefined;
+    if (!former || !column) return 'no values';
+    return column.type === conversion.from ? { ...conversion, table: former.name, column: column.name } : 'outdated';
   }
 
   /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
