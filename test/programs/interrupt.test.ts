@@ -7,6 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, reply, startFaultyServer } from '../faults/faulty-server.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
+import { freePort } from '../support/ports.js';
 import { startProgram, waitForProcess } from '../support/program.js';
 import { test } from '../support/test.js';
 
@@ -139,6 +140,22 @@ for (const command of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']])
     t.deepEqual(await ended, [null, 'SIGKILL']);
     t.deepEqual(await listFiles(), []);
   });
+
+test('^C ends the pause before a retry', async t => {
+  const address = `127.0.0.1:${await freePort()}`;
+  for (const command of [
+    ['sqlapply', '--retries', '1000', address, 'a.sql'],
+    ['sqldump', '--retries', '1000', '-o', 'dump', address],
+    ['sqldump', '--retries', '1000', address],
+  ]) {
+    const program = await startProgram(t, command, { 'a.sql': 'CREATE TABLE a (x INT);' });
+    await program.firstLine;
+    program.child.kill('SIGINT');
+    t.deepEqual(await program.ended, [null, 'SIGINT']);
+    t.regex(await program.stderr, /connection refused; .*; retrying in 1 s \(1 of 1000\)\n/);
+    t.deepEqual(await program.listFiles(), ['a.sql']);
+  }
+});
 
 const SIGINT = 1n << 1n;
 

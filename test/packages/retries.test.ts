@@ -8,7 +8,6 @@ import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
-import { startProgram } from '../support/program.js';
 import { fc, forAllAsync } from '../support/seed.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -208,22 +207,6 @@ test('a dump that broke off is completed, with a message; without the option it 
   const once = await startFaultyServer(t, breakingSource());
   const damaged = await run.exits(76, `sqldump ${once.url}`);
   t.notRegex(damaged.stderr, /retrying/);
-});
-
-test('^C ends the pause before a retry', async t => {
-  const address = `127.0.0.1:${await freePort()}`;
-  for (const command of [
-    ['sqlapply', '--retries', '1000', address, 'a.sql'],
-    ['sqldump', '--retries', '1000', '-o', 'dump', address],
-    ['sqldump', '--retries', '1000', address],
-  ]) {
-    const program = await startProgram(t, command, { 'a.sql': 'CREATE TABLE a (x INT);' });
-    await program.firstLine;
-    program.child.kill('SIGINT');
-    t.deepEqual(await program.ended, [null, 'SIGINT']);
-    t.regex(await program.stderr, /connection refused; .*; retrying in 1 s \(1 of 1000\)\n/);
-    t.deepEqual(await program.listFiles(), ['a.sql']);
-  }
 });
 
 test('the option is a whole number', async t => {
