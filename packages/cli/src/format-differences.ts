@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { truncate } from '@sqlpipe/text';
+import { formatExcerpt } from '@sqlpipe/text';
 import { structuredPatch } from 'diff';
 
 type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'red';
@@ -18,8 +18,8 @@ export const formatPropertyLines = (
   hasColors = false,
 ): string[] =>
   differences.map(each => {
-    const value = (color: Style, text: string) => paint(truncate(text, WIDTH), hasColors && color);
-    return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
+    const value = (color: Style, text: string) => paint(formatExcerpt(text, WIDTH), hasColors && color);
+    return `${formatExcerpt(each.property, WIDTH)}: ${value('red', each.a)} in ${formatExcerpt(a, WIDTH)}, ${value('green', each.b)} in ${formatExcerpt(b, WIDTH)}`;
   });
 
 /**

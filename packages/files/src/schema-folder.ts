@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, MemoryBudget, Schema } from '@sqlpipe/schema';
 import { addToList, displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
-import { CodedError, truncate } from '@sqlpipe/text';
+import { CodedError, formatExcerpt } from '@sqlpipe/text';
 import { type LocatedStatement, parseSqlFile } from './sql-text.js';
 import { STAGED, stageAndCommit, stageFile, statIfExists } from './write-output.js';
 
@@ -183,7 +183,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
 }
 
 const formatUnmappable = (statement: string): string =>
-  `a statement that creates no object: ${truncate(redact(statement), 60)}`;
+  `a statement that creates no object: ${formatExcerpt(redact(statement), 60)}`;
 
 const CONTINUED_SUFFIX = '~';
 

@@ -1,5 +1,5 @@
 /*! Whether SQL and servers read one statement alike. If not, a comment for one of them may be executed by the other. */
-import { CodedError, truncate } from '@sqlpipe/text';
+import { CodedError, formatExcerpt } from '@sqlpipe/text';
 import {
   displayName,
   identify,
@@ -38,7 +38,7 @@ export function findAmbiguity(statement: string, allRules: readonly ServerCommen
 export function requireUnambiguous(statement: string): StatementIdentity {
   const identity = identify(statement);
   const reason = findAmbiguity(statement, [NEWEST_COMMENT_RULES]);
-  if (reason) throw new CodedError('REJECTED', `${truncate(displayName(identity), 80)}: ${reason}`);
+  if (reason) throw new CodedError('REJECTED', `${formatExcerpt(displayName(identity), 80)}: ${reason}`);
   return identity;
 }
 
@@ -46,7 +46,7 @@ export function requireUnambiguous(statement: string): StatementIdentity {
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
 function formatAmbiguity(head: StatementHead, other: StatementHead, rules: ServerCommentRules): string {
-  const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
+  const [ours, theirs] = [head, other].map(each => formatExcerpt(displayName(each) || 'no statement', 80));
   const what = ours === theirs ? 'reads it differently' : `reads ${theirs}`;
   const versions = rules === '9.0' ? 'before 9.3.2' : 'from 9.3.2 on';
   return `SQL reads ${ours}, but QuestDB ${versions} ${what}; remove quotes and dashes from its comments`;

@@ -1,4 +1,4 @@
-import { CodedError, truncate } from '@sqlpipe/text';
+import { CodedError, formatExcerpt } from '@sqlpipe/text';
 import { PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
   findSimpleEnd,
@@ -264,7 +264,7 @@ export class Splitter {
     }
     const marker = found && parseFailureMarker(found.text);
     if (!marker) return;
-    const reason = truncate(marker.reason, 500);
+    const reason = formatExcerpt(marker.reason, 500);
     const message = `${marker.name} left its output incomplete: ${reason}`;
     throw new SplitError(message, ...this.#locate(text, found?.start), reason);
   }

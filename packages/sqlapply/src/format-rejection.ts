@@ -3,7 +3,7 @@ import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { columnOrderHints } from '@sqlpipe/plan/text';
 import { formatStatementLabel, type Outcome } from '@sqlpipe/replay';
 import { isAclKind, redact } from '@sqlpipe/sql';
-import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
+import { escapeControls, formatExcerpt, formatHints } from '@sqlpipe/text';
 
 const MAX_LINE = 100;
 
@@ -22,7 +22,7 @@ export function formatRejection(
 ): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${formatStatementLabel(outcome)}: ${unknown}${truncate(error, 1000)}${isDenied ? DENIED_HELP : ''}`;
+  const head = `${formatStatementLabel(outcome)}: ${unknown}${formatExcerpt(error, 1000)}${isDenied ? DENIED_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], hasColors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;

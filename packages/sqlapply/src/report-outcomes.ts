@@ -18,7 +18,7 @@ import {
   type Result,
 } from '@sqlpipe/replay';
 import { displayName, printOnOneLine, redact, redactFully } from '@sqlpipe/sql';
-import { escapeControls, escapeLines, formatCount, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
+import { escapeControls, escapeLines, formatCount, formatExcerpt, formatSafeJson, indentLines } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunArgs } from './options.js';
@@ -143,9 +143,10 @@ async function* writeDryRun(outcomes: AsyncIterable<Outcome>, io: Io, formatHarm
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [], error } = outcome;
     const showsStatement = identity.kind === 'other' && (result === 'would send' || result === 'unknown');
-    const what = showsStatement ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
+    const name = escapeControls(displayName(identity));
+    const what = showsStatement ? formatExcerpt(printOnOneLine(redact(statement)), 120) : name;
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
-    else await io.write(`${result} ${escapeControls(what)}\n`);
+    else await io.write(`${result} ${what}\n`);
     for (const { text } of effects) await io.write(`  ${escapeControls(text)}\n`);
     if (result === 'unknown' && error !== undefined) await io.write(`  ${escapeControls(error)}\n`);
     yield outcome;

@@ -16,7 +16,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Entry, splitRights, toUnambiguousEntry } from '@sqlpipe/schema';
 import { displayName, identify, isAclKind, isObjectKind, NameSet, type StatementIdentity } from '@sqlpipe/sql';
-import { CodedError, truncate } from '@sqlpipe/text';
+import { CodedError, formatExcerpt } from '@sqlpipe/text';
 
 interface Adaptation {
   /** Undefined if the statement is left out. */
@@ -96,7 +96,7 @@ export interface NumberedStatement {
 
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
 export const formatNumberedStatement = (n: number, identity: StatementIdentity): string =>
-  `statement ${n} (${truncate(displayName(identity), 200)})`;
+  `statement ${n} (${formatExcerpt(displayName(identity), 200)})`;
 
 const OPEN_SOURCE_LACKS = 'the open source edition has no';
 
@@ -111,7 +111,7 @@ export function toOpenSource(statement: string): Adaptation {
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
-    losses: [...losses, `OWNED BY ${truncate(named, 140)} is removed, because ${OPEN_SOURCE_LACKS} owners`],
+    losses: [...losses, `OWNED BY ${formatExcerpt(named, 140)} is removed, because ${OPEN_SOURCE_LACKS} owners`],
   };
 }
 

@@ -9,7 +9,7 @@ import {
 } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, NameSet, readStatementHead } from '@sqlpipe/sql';
-import { CodedError, formatMessage, truncate } from '@sqlpipe/text';
+import { CodedError, formatExcerpt, formatMessage } from '@sqlpipe/text';
 import { formatNumberedStatement, type NumberedStatement } from './adapt.js';
 
 /** One side of a rule: a whole name, or the prefix and suffix around a star. */
@@ -261,7 +261,7 @@ class Renaming {
 
 const rejection = (message: string): CodedError => new CodedError('REJECTED', message);
 
-const shorten = (name: string): string => truncate(name, 140);
+const shorten = (name: string): string => formatExcerpt(name, 140);
 
 /** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();

@@ -30,7 +30,7 @@ export const formatSafeJson = (value: unknown): string => JSON.stringify(value).
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Cuts a text after `length` characters, and escapes it like `escapeControls`. */
-export const truncate = (text: string, length: number): string =>
+export const formatExcerpt = (text: string, length: number): string =>
   escapeControls(text.length > length ? `${text.slice(0, length)}…` : text);
 
 /** Lists the first items, and the number of the others: `a, b and 3 more`. */

@@ -4,13 +4,13 @@ export {
   escapeLines,
   formatCount,
   formatError,
+  formatExcerpt,
   formatFirst,
   formatHints,
   formatMessage,
   formatSafeJson,
   indentLines,
   systemErrorReason,
-  truncate,
 } from './format-text.js';
 export { maskSecrets } from './mask-secrets.js';
 export { formatSuggestion } from './suggest.js';

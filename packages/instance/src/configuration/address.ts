@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { escapeControls, truncate } from '@sqlpipe/text';
+import { escapeControls, formatExcerpt } from '@sqlpipe/text';
 import { configError, type InstanceError } from '../instance-error.js';
 import type { Credentials } from './connection-config.js';
 
@@ -44,7 +44,7 @@ function parseUrl(href: string, given: string): URL {
   // The port is checked only if the address can contain no secret: digits after a colon may be a password.
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
-    throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);
+    throw configError(`port ${formatExcerpt(port, 20)} is not between 1 and 65535`);
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

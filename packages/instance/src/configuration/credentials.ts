@@ -1,7 +1,7 @@
 /*! Sources of credentials are read from the most specific to the most general. The first one with any decides: password or token. */
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
-import { escapeControls, maskSecrets, truncate } from '@sqlpipe/text';
+import { escapeControls, formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import type { Address } from './address.js';
 import type { Credentials, InstanceOptions, ResolveContext } from './connection-config.js';
@@ -172,7 +172,7 @@ async function runTokenCommand(
         );
       const stderr = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
       const ending = error.signal ? `ended by ${error.signal}` : `exit status ${error.code}`;
-      throw configError(`token_command of ${name} failed: ${truncate(stderr || ending, 200)}`);
+      throw configError(`token_command of ${name} failed: ${formatExcerpt(stderr || ending, 200)}`);
     });
   const token = stdout.replace(/\r?\n$/, '');
   if (token === '') throw configError(`token_command of ${name} printed nothing; it must print the token`);

@@ -10,7 +10,7 @@ import {
   normalizeStatement,
   redact,
 } from '@sqlpipe/sql';
-import { maskSecrets, truncate } from '@sqlpipe/text';
+import { formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
 import { requestSecrets } from '../http/connection.js';
@@ -202,4 +202,4 @@ async function* fetchRows(
 
 /** Without the secrets of statements and requests. */
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
-  truncate(maskSecrets(redact(text).slice(0, MAX_MASKED_LENGTH), requestSecrets(config)), 200);
+  formatExcerpt(maskSecrets(redact(text).slice(0, MAX_MASKED_LENGTH), requestSecrets(config)), 200);

@@ -1,6 +1,6 @@
 /*! Every failure of an instance is an `InstanceError`, whose message starts with the instance's name. */
 import { DEFAULT_REQUEST_BUFFER, requiredBuffer, returnsRows } from '@sqlpipe/sql';
-import { truncate } from '@sqlpipe/text';
+import { formatExcerpt } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
 import { Connection } from './connection.js';
@@ -175,7 +175,7 @@ class HttpClient {
     const status = response?.status;
     if (error instanceof ServerError && response) {
       const { message, isDenied, ...details } = toRejection(error, response);
-      const reason = `the server rejected the request: ${truncate(message, 500)}${isDenied ? DENIED_HELP : ''}`;
+      const reason = `the server rejected the request: ${formatExcerpt(message, 500)}${isDenied ? DENIED_HELP : ''}`;
       const code = isDenied ? 'DENIED' : 'REJECTED';
       return new InstanceError(code, `${this.label}: ${reason}`, { ...details, serverMessage: message });
     }

@@ -3,7 +3,7 @@
  * quotes the response, the secrets of the request are masked in the quotation.
  */
 import { findSecrets } from '@sqlpipe/sql';
-import { type ErrorCode, maskSecrets, truncate } from '@sqlpipe/text';
+import { type ErrorCode, formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import type { Response } from './exchange.js';
 import { JsonScanner, MalformedReplyError } from './json-scanner.js';
 import {
@@ -267,7 +267,7 @@ function formatUnexpectedResponse(response: Response, body: Buffer): string {
 }
 
 const excerptSafely = (text: string, length: number, response: Response): string =>
-  truncate(maskReply(text, response), length);
+  formatExcerpt(maskReply(text, response), length);
 
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {

@@ -1,5 +1,5 @@
 import { DEFAULT_REQUEST_BUFFER } from '@sqlpipe/sql';
-import { type ErrorCode, truncate } from '@sqlpipe/text';
+import { type ErrorCode, formatExcerpt } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import type { TransportError } from './exchange.js';
 
@@ -84,7 +84,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   if (what) return `${what}; ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const { cert } = cause as { cert?: { subjectaltname?: string } };
-    return `its TLS certificate is for other names (${truncate(cert?.subjectaltname ?? 'none', 200)}); use one of them, or accept any certificate with --insecure`;
+    return `its TLS certificate is for other names (${formatExcerpt(cert?.subjectaltname ?? 'none', 200)}); use one of them, or accept any certificate with --insecure`;
   }
   if (TLS_MESSAGES[code]) return TLS_MESSAGES[code];
   // OpenSSL reports a rejection as an alert. Its other protocol errors count as a server without TLS.
@@ -113,6 +113,6 @@ function closedMessage({ requiredBuffer, url }: RequestContext): string {
 export const firstCause = (cause: NodeJS.ErrnoException): NodeJS.ErrnoException =>
   (cause instanceof AggregateError && cause.errors[0]) || cause;
 
-const formatCause = (cause: Error): string => truncate(cause.message || cause.name, 200);
+const formatCause = (cause: Error): string => formatExcerpt(cause.message || cause.name, 200);
 
 const formatSeconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
