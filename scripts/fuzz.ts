@@ -78,7 +78,7 @@ const READERS: ((text: string) => unknown)[] = [
   text => repair(text),
   text => {
     const catalog = new Schema([text]);
-    return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.prerequisitesOf(entry))];
+    return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.dependenciesOf(entry))];
   },
 ];
 

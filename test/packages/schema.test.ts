@@ -1,5 +1,5 @@
-/*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
-import { findReferences, locateGrantTargets, ownerOf, removeOwner } from '@sqlpipe/ddl';
+/*! A set of definitions: references and dependencies of its objects, and duplicate statements. */
+import { findReferences, locateNamesInRights, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import { compareSchemas, deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
@@ -46,13 +46,13 @@ test('the schema public is not part of a name', t => {
   t.is(storedName('CREATE TABLE a.b (x INT);'), 'a.b');
 });
 
-test('dependencies contain only objects of the schema, with their stored names', t => {
+test('references contain only objects of the schema, with their stored names', t => {
   const schema = new Schema([
     'CREATE TABLE Trades (x INT);',
     'CREATE VIEW v AS (SELECT * FROM trades JOIN elsewhere ON (k));',
     "CREATE VIEW w AS (WITH v AS (SELECT * FROM elsewhere) SELECT * FROM 'V' JOIN TRADES ON (k));",
   ]);
-  const found = [...schema.dependencies()];
+  const found = [...schema.objectReferences()];
   t.deepEqual(found, [
     ['Trades', []],
     ['v', ['Trades']],
@@ -114,7 +114,7 @@ test('deduplicate: two definitions of one name are an error, across kinds that s
 
 for (const { title, input, output } of cases('access'))
   test(`access: ${title}`, t => {
-    const { objects, principals } = locateGrantTargets(input, identify(input).kind);
+    const { objects, principals } = locateNamesInRights(input, identify(input).kind);
     const [objectNames, principalNames] = [objects, principals].map(names => names.map(({ name }) => name).join(', '));
     t.is(`objects: ${objectNames}\nprincipals: ${principalNames}`, output);
   });
@@ -128,7 +128,7 @@ test('ownerOf: only as the last clause, in any quotes', t => {
   t.is(removeOwner('CREATE TABLE t (x INT) -- note\nOWNED BY ops;'), 'CREATE TABLE t (x INT) -- note\n;');
 });
 
-test('prerequisites: bases and owners of objects, and all names in access control', t => {
+test('dependencies: bases and owners of objects, and all names in access control', t => {
   const schema = new Schema([
     'CREATE USER u;',
     'CREATE GROUP g;',
@@ -140,7 +140,7 @@ test('prerequisites: bases and owners of objects, and all names in access contro
     'GRANT SELECT ON t, v TO g;',
     'GRANT HTTP TO u;',
   ]);
-  const found = schema.entries.map(entry => schema.prerequisitesOf(entry).map(({ name }) => name));
+  const found = schema.entries.map(entry => schema.dependenciesOf(entry).map(({ name }) => name));
   t.deepEqual(found, [[], [], ['g'], ['u'], ['t', 'g'], ['u', 'g'], ['s', 'u'], ['t', 'v', 'g'], ['u']]);
 });
 
@@ -149,5 +149,5 @@ test('a common table expression may have the name of its own view', t => {
     'CREATE TABLE t (x INT);',
     'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',
   ]);
-  t.deepEqual(schema.dependencies().get('v'), ['t']);
+  t.deepEqual(schema.objectReferences().get('v'), ['t']);
 });

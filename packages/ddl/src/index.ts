@@ -2,7 +2,7 @@ export { parsePrincipal, printAliasChanges } from './acl/principal.js';
 export {
   type Assumption,
   type Grant,
-  locateGrantTargets,
+  locateNamesInRights,
   type Membership,
   parseRights,
   printRevocation,

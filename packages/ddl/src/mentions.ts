@@ -15,7 +15,7 @@ import {
 } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { parsePrincipal } from './acl/principal.js';
-import { locateGrantTargets, parseRights } from './acl/rights.js';
+import { locateNamesInRights, parseRights } from './acl/rights.js';
 import { tryParseDefinition } from './compare.js';
 import { findOwnerClause } from './parser/owner-clause.js';
 import { type NameUsage, QueryNames } from './queries/query-names.js';
@@ -43,7 +43,7 @@ export function findMentions(
   const { kind, located } = head;
   if (kind === 'other') return [];
   if (!located) {
-    const { objects, principals } = locateGrantTargets(statement, kind);
+    const { objects, principals } = locateNamesInRights(statement, kind);
     return [...objects.map(name => toMention(name, 'object')), ...principals.map(name => toMention(name, 'principal'))];
   }
   const created = toMention(located, isObjectKind(kind) ? 'object' : 'principal');

@@ -228,6 +228,6 @@ function isAlsoRejectedInB(
   if (isSame && engineOfB.findUnresolvedReason(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
-    .prerequisitesOf(entry)
+    .dependenciesOf(entry)
     .some(needed => !seen.has(needed) && isRejected(needed) && isAlsoRejectedInB(needed, rejected, context, seen));
 }

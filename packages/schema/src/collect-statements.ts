@@ -52,18 +52,18 @@ export class DuplicateNameError extends CodedError {
  * groups and service accounts. @throws DuplicateNameError for a name with different meanings
  */
 export function deduplicate(statements: Iterable<string>): string[] {
-  const seen = new Map<string, { entry: Entry; position: number }>();
+  const seen = new Map<string, { entry: Entry; n: number }>();
   return Array.from(statements).filter((statement, i) => {
-    const [entry, position] = [toUnambiguousEntry(statement), i + 1];
+    const [entry, n] = [toUnambiguousEntry(statement), i + 1];
     if (entry.kind === 'other') return true;
     const key = isNamedKind(entry.kind) ? namespaceKey(entry) : statement;
     const first = seen.get(key);
     const { differences, notComparable } = compareStatements(first?.entry.statement ?? statement, statement);
     if (first && differences.length + notComparable.length > 0)
       throw new DuplicateNameError(
-        `statement ${first.position} (${displayName(first.entry)}) and statement ${position} (${displayName(entry)}) have the same name and different definitions; remove one of them`,
+        `statement ${first.n} (${displayName(first.entry)}) and statement ${n} (${displayName(entry)}) have the same name and different definitions; remove one of them`,
       );
-    if (!first) seen.set(key, { entry, position });
+    if (!first) seen.set(key, { entry, n });
     return !first;
   });
 }

@@ -1,4 +1,4 @@
-import { findReferences, locateGrantTargets } from '@sqlpipe/ddl';
+import { findReferences, locateNamesInRights } from '@sqlpipe/ddl';
 import { foldCase, type KindAndName, NameSet } from '@sqlpipe/sql';
 import { escapeControls, formatSuggestion } from '@sqlpipe/text';
 import { collectStatements } from './collect-statements.js';
@@ -46,7 +46,7 @@ export function createMatcher({
 
 /** A grant has the names of its objects or, without any, its entity; a membership that of its user, an assumption that of its account. */
 export function searchableNames({ kind, name, statement = '' }: Candidate): string[] {
-  const { objects, principals } = locateGrantTargets(statement, kind);
+  const { objects, principals } = locateNamesInRights(statement, kind);
   return objects.length > 0 ? objects.map(object => object.name) : [principals[0]?.name ?? name];
 }
 
@@ -66,7 +66,7 @@ export function selectWithRelated(
 ): Entry[] {
   let selected = new Set(schema.entries.filter(matches));
   if (withDependents) selected = findReachable(selected, entry => schema.dependentsOf(entry));
-  if (withDeps) selected = findReachable(selected, entry => schema.prerequisitesOf(entry));
+  if (withDeps) selected = findReachable(selected, entry => schema.dependenciesOf(entry));
   return schema.entries.filter(entry => selected.has(entry));
 }
 
@@ -112,7 +112,7 @@ export class NameSelection {
     const isView = (name: string) => schema.findObject(name)?.kind === 'view';
     for (const { kind, statement } of selected) {
       for (const name of findReferences(statement, isView)) this.#needed.add(name);
-      for (const { name } of locateGrantTargets(statement, kind).objects) this.#needed.add(name);
+      for (const { name } of locateNamesInRights(statement, kind).objects) this.#needed.add(name);
     }
     yield selected.map(({ statement }) => statement);
   }

@@ -2,7 +2,7 @@ import {
   type CompareOptions,
   type Definition,
   findReferences,
-  locateGrantTargets,
+  locateNamesInRights,
   ownerOf,
   parseRights,
   type Right,
@@ -43,7 +43,7 @@ export class Schema {
   readonly #objects = new NameMap<Entry>();
   readonly #principals = new NameMap<Entry>();
   readonly #definitions = new Map<Entry, Definition | undefined>();
-  #dependencies?: ReadonlyMap<string, string[]>;
+  #objectReferences?: ReadonlyMap<string, string[]>;
   #dependents?: Map<Entry, Entry[]>;
 
   /** @param defaults what the server fills in if a statement omits it @throws like `toUnambiguousEntry` */
@@ -100,16 +100,16 @@ export class Schema {
   }
 
   /** For each object, by its name as stored, the names of the objects that its text refers to directly. */
-  dependencies(): ReadonlyMap<string, string[]> {
-    this.#dependencies ??= new Map(
+  objectReferences(): ReadonlyMap<string, string[]> {
+    this.#objectReferences ??= new Map(
       Array.from(this.#objects.values(), entry => [entry.name, this.#referencedObjects(entry).map(({ name }) => name)]),
     );
-    return this.#dependencies;
+    return this.#objectReferences;
   }
 
-  /** What must exist before an entry: what it reads from directly, its owner, and what a membership, assumption or grant names. */
-  prerequisitesOf(entry: Entry): Entry[] {
-    const { objects, principals } = locateGrantTargets(entry.statement, entry.kind);
+  /** What must exist before an entry: what it refers to directly, its owner, and what a membership, assumption or grant names. */
+  dependenciesOf(entry: Entry): Entry[] {
+    const { objects, principals } = locateNamesInRights(entry.statement, entry.kind);
     const named = [
       ...objects.map(({ name }) => this.findObject(name)),
       ...principals.map(({ name }) => this.findPrincipal(name)),
@@ -118,12 +118,12 @@ export class Schema {
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
-  /** The entries that have this entry as a prerequisite. */
+  /** The entries that depend on this entry directly. */
   dependentsOf(entry: Entry): readonly Entry[] {
     if (!this.#dependents) {
       this.#dependents = new Map();
       for (const each of this.entries)
-        for (const required of this.prerequisitesOf(each)) addToList(this.#dependents, required, each);
+        for (const dependency of this.dependenciesOf(each)) addToList(this.#dependents, dependency, each);
     }
     return this.#dependents.get(entry) ?? [];
   }
@@ -147,7 +147,7 @@ export function dumpOrder(schema: Schema): Entry[] {
         (isByText ? 0 : compareText(a.name, b.name)) || compareText(a.statement, b.statement);
       return schema.entries.filter(entry => entry.kind === kind).sort(compare);
     });
-  const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
+  const order = topologicalOrder(schema.objectReferences(), name => schema.findObject(name)?.kind === 'view');
   const objects = new NameMap(order.map((name): [string, Entry[]] => [name, []]));
   for (const entry of schema.entries) if (isObjectKind(entry.kind)) objects.get(entry.name)?.push(entry);
   return [

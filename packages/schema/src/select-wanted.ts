@@ -13,10 +13,10 @@ export function findNeeded(
   const ignored = new Set(schema.entries.filter(isIgnored));
   const wanted = schema.entries.filter(entry => !ignored.has(entry));
   for (const entry of wanted)
-    for (const prerequisite of schema.prerequisitesOf(entry)) {
-      if (!ignored.delete(prerequisite) || exists(prerequisite)) continue;
-      needed.set(prerequisite, entry);
-      wanted.push(prerequisite); // the list grows during the loop
+    for (const dependency of schema.dependenciesOf(entry)) {
+      if (!ignored.delete(dependency) || exists(dependency)) continue;
+      needed.set(dependency, entry);
+      wanted.push(dependency); // the list grows during the loop
     }
   return needed;
 }

@@ -23,8 +23,7 @@ export function topologicalOrder(
       path.pop();
       if (visit.node !== ROOT) order.push(names[visit.node] as string);
     } else if (!graph.seen[next]) {
-      graph.seen[next] = 1; // before its dependencies, so that a cycle ends
-      const needed = graph.unseenDependencies(next);
+      const needed = graph.enter(next);
       if (visit.node !== ROOT && needed.length * 2 > visit.needed.length - visit.index) {
         // The visit of `next` has these nodes too. Otherwise each visit on a long chain would store the same nodes.
         visit.needed = visit.needed.subarray(visit.index).filter(node => graph.foundBy[node] !== next);
@@ -67,8 +66,9 @@ class Graph {
     this.#hasCycle = !reverseTopologicalSort(all, node => this.#edges[node] as number[]);
   }
 
-  /** The dependencies of a node and, for transparent ones, theirs. Seen nodes are omitted, because their dependencies were seen too. */
-  unseenDependencies(node: number): Int32Array {
+  /** Marks a node as seen. Returns its unseen dependencies, marked as found by it, and for transparent ones, theirs. */
+  enter(node: number): Int32Array {
+    this.seen[node] = 1; // before its dependencies, so that a cycle ends
     // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
     if (this.#isTransparent[node] && !this.#hasCycle) return new Int32Array();
     const found: number[] = [];

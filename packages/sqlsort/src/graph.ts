@@ -9,7 +9,7 @@ function buildDiagram(schema: Schema) {
     .filter((entry): entry is Entry & { kind: ObjectKind } => isObjectKind(entry.kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
-  const needs = schema.dependencies();
+  const needs = schema.objectReferences();
   const arrows = nodes.flatMap(({ id, entry }) =>
     (needs.get(entry.name) ?? []).map((name): [from: string, to: string] => [ids.get(name) as string, id]),
   );

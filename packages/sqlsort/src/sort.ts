@@ -8,7 +8,7 @@ import { formatDot, formatMermaid } from './graph.js';
 /** @throws DuplicateNameError if two statements of one name differ, CodedError for a cycle, and the errors of the input */
 async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
   const schema = new Schema(deduplicate(await collectStatements(statements)));
-  const cycle = findCycle(schema.dependencies());
+  const cycle = findCycle(schema.objectReferences());
   if (cycle) throw new CodedError('DAMAGED', `dependency cycle: ${formatCycle(schema, cycle)}`);
   return schema;
 }

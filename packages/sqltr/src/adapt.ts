@@ -7,7 +7,7 @@ import {
   findReferences,
   type HasFeature,
   isUnderstood,
-  locateGrantTargets,
+  locateNamesInRights,
   mayLackFeature,
   ownerOf,
   parseCreateStatement,
@@ -78,14 +78,14 @@ function leaveOut(removed: NameSet, { kind, statement: given }: Entry, { stateme
   if (source !== undefined)
     return { statements: [], losses: [`removed, because it reads from '${source}', which is removed`] };
   if (statement === undefined) return { statements: [], losses };
-  const findTarget = (right: string) => locateGrantTargets(right, kind).objects.find(({ name }) => removed.has(name));
-  const target = removed.size > 0 ? findTarget(statement)?.name : undefined;
-  if (target === undefined) return { statements: [statement], losses };
-  const statements = splitRights(statement).filter(right => !findTarget(right));
+  const findRemoved = (right: string) => locateNamesInRights(right, kind).objects.find(({ name }) => removed.has(name));
+  const object = removed.size > 0 ? findRemoved(statement)?.name : undefined;
+  if (object === undefined) return { statements: [statement], losses };
+  const statements = splitRights(statement).filter(right => !findRemoved(right));
   const loss =
     statements.length === 0
-      ? `removed, because it is on '${target}', which is removed`
-      : `its rights on '${target}' are removed, because '${target}' is removed`;
+      ? `removed, because it is on '${object}', which is removed`
+      : `its rights on '${object}' are removed, because '${object}' is removed`;
   return { statements, losses: [...losses, loss] };
 }
 

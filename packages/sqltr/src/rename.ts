@@ -38,7 +38,7 @@ export class RenameRules {
   readonly #firstExactRule = new Map<string, number>();
   readonly #globIndexes: number[] = [];
   /** For each whole name on the right, the number of rules that map to it. */
-  readonly #fixedTargetCounts = new Map<string, number>();
+  readonly #fixedNewNameCounts = new Map<string, number>();
   readonly #rulesToStar: Rule[];
 
   /** @param given `OLD=NEW` @param option the name of the rules in messages @throws UsageError for an invalid rule */
@@ -49,7 +49,7 @@ export class RenameRules {
       if (from.suffix !== undefined) this.#globIndexes.push(index);
       else if (!this.#firstExactRule.has(from.prefix)) this.#firstExactRule.set(from.prefix, index);
       const { prefix, suffix } = foldedTo;
-      if (suffix === undefined) this.#fixedTargetCounts.set(prefix, (this.#fixedTargetCounts.get(prefix) ?? 0) + 1);
+      if (suffix === undefined) this.#fixedNewNameCounts.set(prefix, (this.#fixedNewNameCounts.get(prefix) ?? 0) + 1);
     }
   }
 
@@ -71,7 +71,7 @@ export class RenameRules {
     const isFixed = ownRule !== undefined && ownRule.to.suffix === undefined;
     if (isFixed && ownRule.from.suffix !== undefined) return true;
     const folded = foldCase(this.apply(name) ?? name);
-    if ((this.#fixedTargetCounts.get(folded) ?? 0) > (isFixed ? 1 : 0)) return true;
+    if ((this.#fixedNewNameCounts.get(folded) ?? 0) > (isFixed ? 1 : 0)) return true;
     return this.#rulesToStar.some(rule => rule !== ownRule && matches(rule.foldedTo, folded));
   }
 
@@ -215,7 +215,7 @@ class Renaming {
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
-    const key = `${role === 'object'} ${foldCase(newName)}`;
+    const key = `${role === 'object' ? 'object' : 'principal'} ${foldCase(newName)}`;
     const other = this.#oldNames.get(key);
     if (other !== undefined && !isSameName(other, name))
       throw rejection(

@@ -118,7 +118,7 @@ export const quoteAclName = (name: string): string =>
  * Finds the names in a statement that gives rights, in the order of the text, whatever follows its clauses. Empty for other kinds.
  * @returns the tables and views of a grant (none if it is on all of them or on the database), and users, groups and service accounts
  */
-export function locateGrantTargets(statement: string, kind: Kind) {
+export function locateNamesInRights(statement: string, kind: Kind) {
   const parsed = isRightKind(kind) ? readStatement(statement, { ignoresRest: true }) : undefined;
   if (!parsed) return { objects: [], principals: [] };
   if (parsed.kind === 'membership') return { objects: [], principals: [parsed.user, ...parsed.groups] };

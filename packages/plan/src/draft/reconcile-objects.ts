@@ -86,7 +86,7 @@ export function reconcileTables(draft: Draft): void {
 export function findStoredViewsAndReaders({ a }: Schemas): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
-    if (isStoredViewKind(entry.kind) || a.prerequisitesOf(entry).some(needed => found.has(needed))) found.add(entry);
+    if (isStoredViewKind(entry.kind) || a.dependenciesOf(entry).some(needed => found.has(needed))) found.add(entry);
   return found;
 }
 
@@ -100,7 +100,7 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
     if (current?.kind !== entry.kind && !draft.omissions.has(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = context.a.prerequisitesOf(entry).find(each => isObjectKind(each.kind) && draft.isBlocked(each.name));
+  const blocker = context.a.dependenciesOf(entry).find(each => isObjectKind(each.kind) && draft.isBlocked(each.name));
   if (blocker) {
     draft.block(entry.name);
     if (!isAsWanted(entry, draft))

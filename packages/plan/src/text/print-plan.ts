@@ -73,7 +73,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
 function findReaders(objects: readonly KindAndName[], schema: Schema): KindAndName[] {
   const reached = new NameSet(objects.map(({ name }) => name));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
-    const reads = isObjectKind(kind) ? (schema.dependencies().get(name) ?? []) : [];
+    const reads = isObjectKind(kind) ? (schema.objectReferences().get(name) ?? []) : [];
     const isReader = !reached.has(name) && reads.some(each => reached.has(each));
     if (isReader) reached.add(name);
     return isReader;
