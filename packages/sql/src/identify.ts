@@ -62,9 +62,9 @@ export function readPrintedHead(statement: string): StatementHead | undefined {
 
 export function readHead(tokens: Iterable<Token>): StatementHead {
   const words = new TokenReader(tokens);
-  const head = { kind: 'other' as Kind, name: '', verb: readVerb(words) };
-  const rest = words.accept('CREATE') ? readCreate(words) : readRight(words);
-  return { ...head, replaces: false, keepsExisting: false, runsQuery: false, ...rest };
+  const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
+  const head = { kind: 'other' as Kind, name: '', verb: readVerb(words), ...noOptions }; // fields between two spreads took twice the time
+  return { ...head, ...(words.accept('CREATE') ? readCreate(words) : readRight(words)) };
 }
 
 function readVerb(words: TokenReader): string {
