@@ -129,6 +129,17 @@ test('a list that gets no reply is requested once more', async t => {
   t.is(other.proxy.queries.filter(query => query === LIST).length, 2);
 });
 
+testWithQuestDB('a server that rejects the list once is not taken for one without plain views', async t => {
+  const server = await borrowQuestDB(t);
+  for (const statement of OBJECTS) t.is((await server.execute(statement)).error, undefined);
+  let count = 0;
+  const { url } = await recordingProxy(t, server, query =>
+    query === LIST && ++count === 1 ? [400, { error: 'query aborted', position: 0 }] : undefined,
+  );
+  const { stdout } = await (await inProcess(t, { URL: url })).ok('sqldump --via catalogue $URL');
+  t.regex(stdout, /CREATE VIEW 'b'/);
+});
+
 test('a list that cannot be fetched is a warning', async t => {
   const { run } = await startIncomplete(t, { lists: ['rejected'] });
   const { code, stdout, stderr } = await run('sqldump $URL');

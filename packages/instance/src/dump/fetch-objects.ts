@@ -9,7 +9,13 @@ import {
   tableTypeOf,
 } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { type BestEffortClient, queryIfAccepted, tryIfSupported, tryQuery } from '../http/optional-queries.js';
+import {
+  type BestEffortClient,
+  isUnsupported,
+  queryIfAccepted,
+  tryIfSupported,
+  tryQuery,
+} from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
@@ -31,11 +37,17 @@ export const fetchAllObjects = (client: Client): Promise<ListedObject[]> => fetc
 
 async function fetchObjects(client: Client, condition: string): Promise<ListedObject[]> {
   // The columns that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
+  // An older column does not help if the server rejects the query for another reason: `matView` says that a plain view is a table.
+  let isUnknownColumn = true;
   for (const column of ['table_type', 'matView']) {
+    if (!isUnknownColumn) break;
     const query = `SELECT table_name, ${column}, id FROM tables()${condition}`;
     const rows = await tryQuery(
       () => client.queryRows(query),
-      ({ code }) => code === 'REJECTED',
+      error => {
+        isUnknownColumn = isUnsupported(error);
+        return error.code === 'REJECTED';
+      },
     );
     if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
       throw new InstanceError(
