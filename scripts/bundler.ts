@@ -11,6 +11,11 @@ export const programs: string[] = readdirSync('packages').filter(name => name.st
 
 /** Replacements for modules that are never used, or slow to load; what each saves is in bench/README.md. */
 const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
+  // yargs for browsers imports two libraries by address: its parser, and one that lays out its help, which is ours.
+  [/^https:.*\/yargs-parser@/, /\/yargs\//, "export { default } from 'yargs-parser/browser'"],
+  [/^https:.*\/cliui@/, /\/yargs\//, 'export default undefined'],
+  // yargs checks its arguments, which the compiler has checked.
+  [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
   // To format its message, Node's assert would parse the one long line of the bundle, which takes a minute.
   [
     /^node:assert$/,
@@ -76,7 +81,8 @@ const common = {
   target: 'node20.19',
   minify: true,
   // through2 brings a copy of Node's streams, which Node has itself.
-  alias: { 'readable-stream': 'node:stream' },
+  // yargs for browsers reads no files: no locales, and no package.json of its caller, which it looks for in every folder above.
+  alias: { 'readable-stream': 'node:stream', yargs: 'yargs/browser' },
   define: { VERSION: JSON.stringify(version) },
   legalComments: 'none',
 } as const satisfies BuildOptions;

@@ -7,7 +7,7 @@ const PAGE = 'docs/ERRORS.md';
 const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');
 const sources = sourcesOf(readdirSync('packages').map(name => `packages/${name}`)).flat();
 
-/** Functions whose arguments are our messages, not QuestDB's that sqlserve sends. Messages of the system are not checked. */
+/** Functions whose arguments are our messages, not QuestDB's that sqlserve sends. Messages of yargs and of the system are not checked. */
 const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(warn|error|info)$/;
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */

@@ -7,8 +7,8 @@ export const COMPLETE = '--complete';
 /** An option as it can be typed: `--output`, `-o`. */
 export const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
-export const flagsOf = (option: string, { alias }: OptionSpec): string[] =>
-  (alias ? [option, alias] : [option]).map(formatFlag);
+export const flagsOf = (option: string, { alias = [] }: OptionSpec): string[] =>
+  [option, ...[alias].flat()].map(formatFlag);
 
 /**
  * What may replace the last argument: words, each with a tab and a description if it has one. `:instances` and `:files` stand for the names
@@ -31,7 +31,7 @@ export function listCompletions(given: readonly string[], specs: OptionSpecs, ty
 function listValues({ type, array, choices, completions }: OptionSpec, typed: string): string[] | undefined {
   if (completions === 'instances') return [':instances'];
   const kept = array ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
-  const words = completions ?? choices;
+  const words = completions ?? choices?.map(String);
   if (words) return words.map(word => kept + word);
   return type === 'number' ? [] : type === 'string' ? [':files'] : undefined;
 }

@@ -13,10 +13,10 @@ export const CONNECTION_GROUP = 'Connection options:';
 export const FLAG = { type: 'boolean', default: false } as const;
 
 /** An option with a value. */
-export const VALUE = { type: 'string' } as const;
+export const VALUE = { type: 'string', requiresArg: true } as const;
 
 /** An option with a number. */
-export const NUMBER = { type: 'number' } as const;
+export const NUMBER = { type: 'number', requiresArg: true } as const;
 
 /** An option that may be given several times. */
 export const SEVERAL = { ...VALUE, array: true, default: [] } as const;
@@ -78,9 +78,11 @@ export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; N
 /** `--max-record`: the limit for a record. */
 export const MAX_RECORD_OPTION = {
   ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
-  coerce(number: number): number {
-    if (Number.isInteger(number) && number >= 1) return number;
-    throw new UsageError('--max-record must be a whole number of at least 1');
+  /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
+  coerce(given: number): number {
+    if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+      throw new UsageError('--max-record must be a whole number of at least 1');
+    return given;
   },
 } as const;
 

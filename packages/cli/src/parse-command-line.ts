@@ -1,8 +1,8 @@
-/*! Reads a command line. Node finds the options and operands in it; their values are checked here. */
+/*! The only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
-import { parseArgs } from 'node:util';
 import { addToList } from '@sqlpipe/sql';
 import { formatSuggestion } from '@sqlpipe/text';
+import yargs from 'yargs';
 import { COMPLETE, flagsOf, formatFlag, listCompletions, SCRIPTS } from './completion.js';
 import { UsageError } from './exit-status.js';
 import type { Verbosity } from './io.js';
@@ -25,71 +25,20 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
     const completions = program.completions?.() ?? listCompletions(words.slice(1), specs, program.operandTypes ?? []);
     return { quiet: false, verbose: 0, output: completions.map(word => `${word}\n`).join('') };
   }
-  const options = Object.entries(specs).map(([name, { type, alias }]) => {
-    const needsValue = type !== 'boolean' && type !== 'count' && name !== 'completion';
-    return [name, { type: needsValue ? 'string' : 'boolean', ...(alias && { short: alias }) }] as const;
+  let parsed: Parsed<Specs> | undefined;
+  rejectPropertyNames(words, specs);
+  createParser(specs).parse(words, {}, (error, values) => {
+    if (error) throw new UsageError(formatParseError(error.message, specs));
+    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
+    const output = formatRequestedText(program, specs, values, host);
+    if (output !== undefined) parsed = { ...verbosity, output };
+    else {
+      const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
+      const operands = requireOperands(values._.map(String), usage);
+      parsed = { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
+    }
   });
-  const { tokens } = parseArgs({ args: words, options: Object.fromEntries(options), strict: false, tokens: true });
-  const given = tokens.filter(token => token.kind === 'option');
-  const operands = tokens.flatMap(token => (token.kind === 'positional' ? token.value : []));
-  const has = (option?: string) => given.some(({ name }) => name === option);
-  const verbosity = { quiet: has('quiet'), verbose: given.filter(({ name }) => name === 'verbose').length };
-  const { name } = program;
-  if (has('help')) return { ...verbosity, output: `${formatHelp(program, specs, host.stdout.columns)}\n` };
-  if (has('version'))
-    return { ...verbosity, output: `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n` };
-  const values = readValues(given, specs);
-  const completion = given.find(each => each.name === 'completion');
-  if (completion) {
-    const shell = completion.value ?? operands.at(-1) ?? ''; // by default the user's own
-    return { ...verbosity, output: formatCompletionScript(program, shell, host.env) };
-  }
-  requireOperands(operands, has(program.standaloneOption) ? '' : program.operands);
-  return { ...verbosity, args: { ...values, operands } as unknown as Args<Specs> };
-}
-
-type GivenOption = Record<'name' | 'rawName', string> & {
-  value?: string | undefined;
-  inlineValue?: boolean | undefined;
-};
-
-/** The values of options by name. The last value of a repeated option counts, as in curl, unless the option accepts several. */
-function readValues(given: readonly GivenOption[], specs: OptionSpecs) {
-  const values = new Map<string, unknown>();
-  for (const [name, spec] of Object.entries(specs)) if ('default' in spec) values.set(name, spec.default);
-  for (const { name, rawName, value, inlineValue } of given) {
-    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
-    // Only the first unknown option is named: in `-pSECRET` each letter is an option.
-    if (!spec) {
-      const known = Object.entries(specs).flatMap(([option, each]) => flagsOf(option, each));
-      throw new UsageError(`unknown option: ${formatFlag(name)}${formatSuggestion(formatFlag(name), known)}`);
-    }
-    if (spec.type === 'count') values.set(name, Number(values.get(name) ?? 0) + 1);
-    else if (spec.type === 'boolean') values.set(name, value === undefined || value === 'true');
-    else if (name !== 'completion') {
-      if (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))
-        throw new UsageError(`missing value for option: ${name}`);
-      const read = readValue(name, spec, rawName.startsWith('--') ? value : value.replace(/^=/, '')); // `-o=FILE`
-      values.set(name, spec.array ? [...(values.get(name) as string[]), read] : read);
-    }
-  }
-  const toProperty = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
-  return Object.fromEntries(Array.from(values, ([name, value]) => [toProperty(name), value]));
-}
-
-function readValue(name: string, { type, choices, coerce }: OptionSpec, value: string): string | number {
-  // JavaScript would also accept `0x2`, `1e3` and `+5`.
-  const number = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
-  if (coerce) return coerce(number);
-  if (value === '') throw new UsageError(`${formatFlag(name)} is empty; is a variable unset?`);
-  if (choices && !choices.includes(value))
-    throw new UsageError(
-      `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${formatSuggestion(value, choices)}`,
-    );
-  if (type !== 'number') return value;
-  if (!(number < Number.POSITIVE_INFINITY))
-    throw new UsageError(`${formatFlag(name)} must be a decimal number of at least 0`);
-  return number;
+  return parsed as unknown as Parsed<Specs>;
 }
 
 function addCommonOptions(own: OptionSpecs): OptionSpecs {
@@ -108,13 +57,91 @@ function addCommonOptions(own: OptionSpecs): OptionSpecs {
       completions: Object.keys(SCRIPTS),
       describe: 'print a completion script for bash, zsh or fish',
     },
-    version: { alias: 'V', type: 'boolean', describe: 'print the version' },
-    help: { alias: 'h', type: 'boolean', describe: 'print this help' },
+    version: { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' },
+    help: { alias: 'h', type: 'boolean', skipValidation: true, describe: 'print this help' },
   };
 }
 
+const createParser = (specs: OptionSpecs) =>
+  yargs()
+    .help(false) // yargs' own help and version are words too: `sqlgrep help` would print the help
+    .version(false)
+    .locale('en')
+    .parserConfiguration({
+      'boolean-negation': false,
+      'camel-case-expansion': false, // otherwise it reports an unknown option twice
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-positional-numbers': false,
+    })
+    .options(Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, readNumberAsText(spec)])))
+    .strictOptions()
+    .showHelpOnFail(false)
+    .exitProcess(false);
+
+/** yargs accepts `0x2`, `1e3` and `+5` as numbers. So it reads numbers as text, of which only decimal ones are converted. */
+function readNumberAsText(spec: OptionSpec): OptionSpec {
+  if (spec.type !== 'number') return spec;
+  const { coerce = (value: unknown) => value } = spec;
+  const toDecimal = (text: string) => (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN);
+  const toNumber = (given: unknown) => (typeof given === 'string' && given !== '' ? toDecimal(given) : given);
+  return { ...spec, type: 'string', coerce: given => coerce([given].flat().map(toNumber)) };
+}
+
+function formatRequestedText(
+  program: ProgramDescription,
+  specs: OptionSpecs,
+  { help, version, completion }: Readonly<Record<string, unknown>>,
+  { env, stdout }: ProcessLike,
+): string | undefined {
+  const { name } = program;
+  if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
+  if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
+  return completion === undefined ? undefined : formatCompletionScript(program, String(completion), env);
+}
+
+/** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
+function rejectPropertyNames(words: string[], specs: OptionSpecs): void {
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
+    if (name in Object.prototype) throw new UsageError(formatUnknownOption(name, specs));
+}
+
+/** Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
+function formatParseError(message: string, specs: OptionSpecs): string {
+  const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
+  if (option !== undefined) return formatUnknownOption(option, specs);
+  const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
+  if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
+  const [, name = '', value] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: /m.exec(message) ?? [];
+  const choices = specs[name]?.choices?.map(String);
+  if (value === undefined || !choices) return message;
+  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${formatSuggestion(value, choices)}`;
+}
+
+function formatUnknownOption(option: string, specs: OptionSpecs): string {
+  const known = Object.entries(specs).flatMap(([name, spec]) => flagsOf(name, spec));
+  return `unknown option: ${formatFlag(option)}${formatSuggestion(formatFlag(option), known)}`;
+}
+
+/** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
+function takeLastValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): object {
+  const given = Object.entries(specs).filter(([option]) => option in values);
+  return Object.fromEntries(
+    given.map(([option, { array }]) => {
+      const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
+      if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
+        throw new UsageError(`${formatFlag(option)} must be a decimal number of at least 0`);
+      if (value === '' || (Array.isArray(value) && value.includes('')))
+        throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
+      const property = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
+      return [property, value];
+    }),
+  );
+}
+
 /** Checks the number of operands. A surplus operand is not shown, because it may be a password. */
-function requireOperands(operands: string[], usage: string): void {
+function requireOperands(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
@@ -123,6 +150,7 @@ function requireOperands(operands: string[], usage: string): void {
     throw new UsageError('missing operand: <instance>; it comes before - (standard input)');
   if (!usage.includes('..') && operands.length > wanted.length)
     throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
+  return operands;
 }
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */

@@ -1,23 +1,12 @@
+import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
 import type { Io } from './io.js';
 
-/** An option: how it is read, what the help shows and what shells complete. */
-export interface OptionSpec {
-  readonly type?: 'boolean' | 'count' | 'number' | 'string';
-  /** Another name, of one letter. */
-  readonly alias?: string;
-  /** Whether it may be given several times. Its default is an empty list then. */
-  readonly array?: boolean;
-  readonly default?: unknown;
-  readonly choices?: readonly string[];
-  readonly describe: string;
-  /** The title above it in the help. */
-  readonly group?: string;
-  /** Checks a number, which is NaN if the value is none. @throws UsageError */
-  coerce?(value: number): number;
+/** An option as yargs declares it, with what the help shows and shells complete. */
+export interface OptionSpec extends Options {
   /** The placeholder for its value in the help; FILE by default. */
-  readonly placeholder?: string;
+  placeholder?: string;
   /** The values that shells complete, if they are not its choices: words, or the names of instances. */
-  readonly completions?: readonly string[] | 'instances';
+  completions?: readonly string[] | 'instances';
 }
 
 export type OperandType = 'instances' | 'files';
@@ -49,21 +38,5 @@ export interface Program<Specs extends OptionSpecs> {
 
 export type ProgramDescription = Omit<Program<OptionSpecs>, 'run'>;
 
-type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
-
-type Value<Spec> = Spec extends { array: true }
-  ? string[]
-  : Spec extends { type: 'boolean' }
-    ? boolean
-    : Spec extends { type: 'number' }
-      ? number
-      : Spec extends { choices: readonly (infer Choice)[] }
-        ? Choice
-        : string;
-
 /** The values of options by name (`keepGoing` for `--keep-going`) and the operands in order. */
-export type Args<Specs extends OptionSpecs> = {
-  [Name in keyof Specs as CamelCase<Name>]:
-    | Value<Specs[Name]>
-    | (Specs[Name] extends { default: unknown } ? never : undefined);
-} & { operands: string[] };
+export type Args<Specs extends OptionSpecs> = ArgumentsCamelCase<InferredOptionTypes<Specs>> & { operands: string[] };

@@ -1,4 +1,4 @@
-import { createMain, MAX_RECORD_OPTION, VALUE } from '@sqlpipe/cli';
+import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqljoin',
@@ -12,8 +12,14 @@ export const main = createMain({
     ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'a round trip'],
   ],
   options: {
-    output: { ...VALUE, alias: 'o', describe: 'write to FILE, completely or not at all' },
-    directory: { ...VALUE, alias: 'd', placeholder: 'DIR', describe: 'write one file per object into this folder' },
+    output: { alias: 'o', type: 'string', requiresArg: true, describe: 'write to FILE, completely or not at all' },
+    directory: {
+      alias: 'd',
+      type: 'string',
+      requiresArg: true,
+      placeholder: 'DIR',
+      describe: 'write one file per object into this folder',
+    },
     'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./write-text.js')).writeText(options, io),

@@ -12,6 +12,7 @@ export const main = createMain({
   options: {
     graph: {
       choices: ['dot', 'mermaid'] as const,
+      requiresArg: true,
       describe: 'write the dependency graph for Graphviz or Mermaid instead',
     },
     'max-record': MAX_RECORD_OPTION,
