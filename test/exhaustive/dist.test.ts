@@ -65,7 +65,7 @@ test('the package contains the documents for users, and the license of each bund
   for (const path of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/demo.svg', 'docs/ERRORS.md'])
     t.true(existsSync(`${prefix}/lib/node_modules/sqlpipe/${path}`), path);
   const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
-  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-truncate', 'smol-toml'])
+  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
     t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
 });
 

@@ -80,5 +80,5 @@ const replacePorts = (text: string, ports: ReadonlyMap<string, string>): string 
 const visibleText = (output: string): string =>
   output
     .replaceAll('\r\n', '\n')
-    .replace(/[^\n]*\r/g, '')
+    .replace(/[^\n]*(?:\r|\x1b\[1G)/g, '')
     .replace(/\x1b\[(?:[0-2]?K|\?25[hl])/g, '');

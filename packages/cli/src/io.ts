@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit-status.js';
 import type { OutputStream, ProcessLike } from './process-like.js';
-import { CLEAR_LINE, Progress } from './progress.js';
+import { Progress } from './progress.js';
 
 export interface Verbosity {
   quiet: boolean;
@@ -88,3 +88,6 @@ export function createIo(
 }
 
 const supportsColors = (stream: OutputStream): boolean => stream.isTTY === true && stream.hasColors?.() === true;
+
+/** Moves to the start of the line and erases the progress bar of another program in the pipe. */
+const CLEAR_LINE = '\r\x1b[K';

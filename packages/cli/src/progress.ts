@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import { displayName, identify } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { formatStep, ProgressStep } from './progress-bar.js';
+import type { SingleBar } from 'cli-progress';
+import type { ProgressStep } from './progress-bar.js';
 
 /** Passes statements on, and draws their progress if there is a display. @param signal aborted when the rest must not be counted */
 export const withProgress = <Batch extends string | string[]>(
@@ -31,43 +32,33 @@ async function* drawProgress<Batch extends string | string[]>(
   }
 }
 
-/** Moves to the start of the line and erases it. It may be the progress bar of another program in the pipe. */
-export const CLEAR_LINE = '\r\x1b[K';
+/** The number of seconds before the first drawing: shorter work shows no progress. */
+const FIRST_DELAY = 0.3;
 
 /** A line on the terminal that is drawn again and again. A message clears it first, also one of another program in the pipe. */
 export class Progress {
   readonly #started = process.uptime();
-  #format: typeof formatStep | undefined;
-  /** Draws the latest step; undefined if it is drawn. */
-  #draw: (() => void) | undefined;
-  /** Runs after a drawing, until the next one may follow. */
-  #timer: NodeJS.Timeout | undefined;
+  #bar: SingleBar | undefined;
 
   constructor(
     private readonly name: string,
-    private readonly stream: Writable & { columns?: number },
+    private readonly stream: Writable,
   ) {}
 
   /** Shows a step. The line is drawn at most ten times a second. */
   async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
-    if (elapsed < 0.3) return; // shorter work shows no progress
-    this.#format ??= (await import('./progress-bar.js')).formatStep;
-    const format = this.#format;
-    this.#draw = () => this.stream.write(`${CLEAR_LINE}${format(this.name, step, elapsed, this.stream.columns || 80)}`);
-    if (!this.#timer) this.#drawLatest();
-  }
-
-  #drawLatest(): void {
-    this.#draw?.();
-    this.#timer = this.#draw && setTimeout(() => this.#drawLatest(), 100);
-    this.#draw = undefined;
+    if (elapsed < FIRST_DELAY) return;
+    const payload = { ...step, name: this.name, rate: step.done / elapsed };
+    if (this.#bar) return this.#bar.update(step.done, payload);
+    const { createBar } = await import('./progress-bar.js');
+    this.#bar = createBar(this.stream);
+    this.#bar.start(step.total ?? 0, step.done, payload);
   }
 
   /** Clears the line. The next step draws it again. */
   clear(): void {
-    if (this.#format) this.stream.write(CLEAR_LINE);
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#bar?.stop();
+    this.#bar = undefined;
   }
 }
