@@ -74,13 +74,17 @@ const createParser = (specs: OptionSpecs) =>
       'greedy-arrays': false,
       'parse-positional-numbers': false,
     })
-    .options(Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, readNumberAsText(spec)])))
+    .options(Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, toYargsOption(spec)])))
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false);
 
-/** yargs accepts `0x2`, `1e3` and `+5` as numbers. So it reads numbers as text, of which only decimal ones are converted. */
-function readNumberAsText(spec: OptionSpec): OptionSpec {
+/**
+ * yargs accepts `0x2`, `1e3` and `+5` as numbers. So it reads numbers as text, of which only decimal ones are converted. It takes a word
+ * `true` or `false` after a flag for the value of the flag, unless the flag accepts no word.
+ */
+function toYargsOption(spec: OptionSpec): OptionSpec {
+  if (spec.type === 'boolean') return { ...spec, nargs: 0 };
   if (spec.type !== 'number') return spec;
   const { coerce = (value: unknown) => value } = spec;
   const toDecimal = (text: string) => (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN);
