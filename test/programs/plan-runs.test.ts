@@ -126,9 +126,10 @@ testWithQuestDB('a plan that stops says what nothing undoes', async t => {
       .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
   });
   await run('sqldiff --alter --allow-loss drop:ledger.note --allow-loss ttl:ledger after.sql $DB > plan');
-  const proxy = await disturb(t, server, /REFRESH MATERIALIZED/, () =>
-    execute(server, 'ALTER TABLE ledger ADD COLUMN other INT'),
-  );
+  const proxy = await disturb(t, server, /REFRESH MATERIALIZED/, async () => {
+    await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
+    await waitUntilApplied(server);
+  });
   const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
   t.regex(stopped.stderr, /6 of 7 applied, 1 rejected; nothing undoes statement 5\n/);
 });
