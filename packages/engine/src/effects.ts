@@ -165,6 +165,12 @@ export function findExpiryLosses(before: Definition, after: Definition): Effect[
   return which === undefined ? [] : [lossOf(after, 'ttl', `expires rows of ${displayName(after)} ${which}`)];
 }
 
+/** The loss of rows that have expired. @param count undefined if the server could not count these rows */
+export function expiredRowsLoss(object: KindAndName, count: number | undefined): Effect {
+  const dropped = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
+  return lossOf(object, 'ttl', `${dropped} of ${displayName(object)} older than its TTL`);
+}
+
 /** Whether an effect loses rows that expire. */
 export const isExpiryLoss = ({ lossKind }: Effect): boolean => lossKind === 'ttl';
 

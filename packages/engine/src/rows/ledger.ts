@@ -1,7 +1,6 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { addToList, displayName, isSameName, NameMap } from '@sqlpipe/sql';
-import { formatCount } from '@sqlpipe/text';
+import { addToList, isSameName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import {
   type CatalogueObject,
@@ -10,7 +9,7 @@ import {
   type StoredColumn,
   type Table,
 } from '../catalogue-objects.js';
-import { columnLoss, type Effect, findExpiryLosses, findKeyLosses, lossOf } from '../effects.js';
+import { columnLoss, type Effect, expiredRowsLoss, findExpiryLosses, findKeyLosses } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
 
@@ -183,13 +182,11 @@ export class Ledger {
     known?.loss.causes.push(...causes);
     if (known) return [];
     const count = this.facts.askExpired(enforcement);
-    const dropped = count === undefined ? 'may drop rows' : `drops ${formatCount(count, 'row')}`;
-    const effect = lossOf(current, 'ttl', `${dropped} of ${displayName(current)} older than its TTL`);
-    const loss = { effect, causes: [...causes] };
+    const loss = { effect: expiredRowsLoss(current, count), causes: [...causes] };
     this.retentionEnforcements.set(former.id, { ...enforcement, loss });
     if (count === 0) return [];
     addToList(this.losses, former.id, loss);
-    return [effect];
+    return [loss.effect];
   }
 
   addCopy(original: CatalogueObject, { to, columns }: TableCopy, lossesBefore: readonly AccountedLoss[]): void {
