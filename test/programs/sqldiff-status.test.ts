@@ -67,7 +67,7 @@ for (const [name, [a, b]] of Object.entries(PRINCIPALS))
 test('user names are compared without case, and users of other names are separate', async t => {
   const run = await inProcess(t);
   await run('echo "CREATE USER ann; CREATE USER bob;" > a.sql; echo "create user BOB; CREATE USER Ann;" > b.sql');
-  t.regex((await run('sqldiff --names a.sql b.sql')).stdout, /^(?!only)/);
+  t.like(await run('sqldiff --names a.sql b.sql'), { code: 0, stdout: '' });
   await run('echo "CREATE USER ann;" > c.sql');
   t.like(await run('sqldiff --names a.sql c.sql'), { code: 1, stdout: "only in a.sql: user 'bob'\n" });
 });
