@@ -5,9 +5,8 @@ import type { ExecutionContext } from 'ava';
 import { cases } from '../cases/cases.js';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
-import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
+import { executeAs, loginAs, permissionsOf, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
@@ -35,9 +34,6 @@ async function startSetting(t: ExecutionContext, instead?: (query: string) => In
   const results = async () => (await report()).map(({ result }) => result);
   return { server, proxy, run, apply, report, results };
 }
-
-const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
-  ((await executeAs(server, admin, `SHOW PERMISSIONS ${name}`)).dataset ?? []).map(row => row.slice(0, 4).join(' '));
 
 const CREATE_TOKEN = "ALTER SERVICE ACCOUNT robot CREATE TOKEN TYPE REST WITH TTL '1d';";
 

@@ -1,9 +1,8 @@
 /*! The rights on what a plan replaces, if somebody grants or revokes some after the plan was made. */
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
+import { loginAs, permissionsOf, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import type { Server } from '../support/server.js';
 import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -16,9 +15,6 @@ async function startWithView(t: ExecutionContext) {
   await setUp(server, TABLE, viewOf('max'), 'CREATE USER zoe');
   return { server, run: await inProcess(t, { ...loginAs(), DST: server.url }) };
 }
-
-const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
-  ((await executeAs(server, admin, `SHOW PERMISSIONS ${name}`)).dataset ?? []).map(row => row.slice(0, 4).join(' '));
 
 test('a plan does not stop for a right that it has no reason to give back', async t => {
   const { server, run } = await startWithView(t);

@@ -38,3 +38,7 @@ export async function setUp(server: Pick<Server, 'url'>, ...statements: string[]
     if (status !== 200) throw new Error(`${sql}: ${status} ${error}`);
   }
 }
+
+/** What SHOW PERMISSIONS gives for a user, a group or a service account: permission, table, column and grant option in one text each. */
+export const permissionsOf = async (server: Pick<Server, 'url'>, name: string): Promise<string[]> =>
+  ((await executeAs(server, admin, `SHOW PERMISSIONS ${name}`)).dataset ?? []).map(row => row.slice(0, 4).join(' '));

@@ -53,6 +53,7 @@ export const effectOn = (
   details: Pick<Effect, 'column' | 'lossKind'> = {},
 ): Effect => ({ type, kind, object: name, ...details, text });
 
+/** A loss of an object, or of one of its columns. */
 export const lossOf = (object: KindAndName, lossKind: LossKind, text: string, column?: string): Effect =>
   effectOn(object, 'lost', text, column === undefined ? { lossKind } : { column, lossKind });
 

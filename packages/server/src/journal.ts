@@ -25,8 +25,8 @@ export class Journal {
   /** Whether the folder must be synced before the next write: only then has a new file surely replaced the old one. */
   #mustSyncFolder = false;
 
-  /** Whether the file may end with the entries of a rejected statement: no line may follow an incomplete one. */
-  #hasRejectedEnd = false;
+  /** Whether the file may end with entries that could not be stored completely: no line may follow an incomplete one. */
+  #hasFailedEnd = false;
 
   /**
    * Restores the entries of a folder, or calls `begin` if there are none, and writes the state as the new journal. On Linux, no other
@@ -56,24 +56,24 @@ export class Journal {
   async append(entries: readonly JournalEntry[]): Promise<void> {
     if (this.#mustSyncFolder) await syncFolder(dirname(this.path));
     this.#mustSyncFolder = false;
-    if (this.#hasRejectedEnd) await this.#removeRejectedEnd();
+    if (this.#hasFailedEnd) await this.#removeFailedEnd();
     const { file } = this;
     const bytes = Buffer.from(formatLine(entries));
     try {
       await file.handle.appendFile(bytes);
       await file.handle.datasync();
     } catch (error) {
-      this.#hasRejectedEnd = true;
-      await this.#removeRejectedEnd().catch(() => {});
+      this.#hasFailedEnd = true;
+      await this.#removeFailedEnd().catch(() => {});
       throw error;
     }
     file.size += bytes.length;
     if (file.size >= 2 * file.initialSize + 4 * 1024 * 1024) await this.#compact();
   }
 
-  async #removeRejectedEnd(): Promise<void> {
+  async #removeFailedEnd(): Promise<void> {
     await this.file.handle.truncate(this.file.size);
-    this.#hasRejectedEnd = false;
+    this.#hasFailedEnd = false;
   }
 
   async #compact(): Promise<void> {

@@ -15,7 +15,7 @@ export function showAcl(list: AclList, entity: string | undefined, session: Sess
   return ACL_ANSWERS[list](session, entity);
 }
 
-const listEnabled = (acl: Acl, kind: Principal['kind'], others: Cell[][] = []): ResultSet => ({
+const listWithEnabled = (acl: Acl, kind: Principal['kind'], others: Cell[][] = []): ResultSet => ({
   columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'enabled')],
   rows: [...others, ...acl.list(kind).map(({ name, isDisabled = false }): Cell[] => [name, !isDisabled])],
 });
@@ -23,7 +23,7 @@ const listEnabled = (acl: Acl, kind: Principal['kind'], others: Cell[][] = []): 
 const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | undefined) => ResultSet>> = {
   users: ({ acl, authorize }) => {
     authorize('LIST USERS');
-    return listEnabled(acl, 'user', [[acl.admin, true]]);
+    return listWithEnabled(acl, 'user', [[acl.admin, true]]);
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
@@ -38,7 +38,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
   'service accounts': ({ acl, authorize }, entity) => {
     if (entity === undefined) {
       authorize('LIST USERS');
-      return listEnabled(acl, 'service account');
+      return listWithEnabled(acl, 'service account');
     }
     acl.requireEntity(entity, 0);
     const rows = rightsWithGroups(acl, entity).flatMap((right): Cell[][] =>

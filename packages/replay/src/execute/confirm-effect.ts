@@ -1,4 +1,7 @@
-/*! A server may reply before a statement has had its effect. These functions wait until the object has changed, then check the object. */
+/*!
+ * A server may reply before a statement has had its effect. These functions wait until the object has changed, then check the object.
+ * A view that became invalid meanwhile is refreshed again.
+ */
 import {
   applyAlteration,
   type Command,
@@ -68,7 +71,7 @@ export async function prepareConfirmation(
 }
 
 /** After a lost reply, finds out whether the ALTER was executed: the object is as expected, and it was different before the ALTER. */
-export async function fetchWasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
+export async function pollWasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
   const { isTokenComparison, differences } = await context.existing.compareStatements(expected, before);
@@ -77,12 +80,12 @@ export async function fetchWasAltered(pending: PendingEffect, context: Confirmat
   return result === 'applied' && comparison?.isTokenComparison === false;
 }
 
-/** Waits for the effect of an accepted statement. */
+/** Waits for the effect of an accepted statement. If a view becomes invalid during its refresh, sends REFRESH again. */
 export const confirmEffect = (pending: PendingEffect, context: ConfirmationContext): Promise<StatementResult> =>
   waitForEffect(pending, context).catch(toUnknown);
 
-/** Waits for the rows of a materialized view that a plan has created. */
-export const confirmFirstFill = (name: string, context: ConfirmationContext): Promise<StatementResult> =>
+/** Waits for the rows of a materialized view that a plan has created. If the view becomes invalid, refreshes it. */
+export const confirmFirstFillOrRefresh = (name: string, context: ConfirmationContext): Promise<StatementResult> =>
   waitForFirstFillOrRefresh(name, context).catch(toUnknown);
 
 /** If the target cannot be asked about an accepted statement, the outcome is unknown, not failed. */

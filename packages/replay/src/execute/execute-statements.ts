@@ -48,8 +48,8 @@ export async function* executeStatements(
     return outcome;
   };
 
-  async function* yieldUpTo(inFlightAfter: number): AsyncGenerator<Outcome> {
-    while (inFlight.length > inFlightAfter) yield await (inFlight.shift() as InFlight).outcome;
+  async function* drainTo(remaining: number): AsyncGenerator<Outcome> {
+    while (inFlight.length > remaining) yield await (inFlight.shift() as InFlight).outcome;
   }
 
   let n = 0;
@@ -60,16 +60,16 @@ export async function* executeStatements(
       const entry = toEntry(statement);
       // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
       const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
-      if (isAlone) yield* yieldUpTo(0);
+      if (isAlone) yield* drainTo(0);
       inFlight.push({ entry, outcome: executeInTurn(n, entry, planHead) });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
-      yield* yieldUpTo(isAlone ? 0 : executors.length - 1);
+      yield* drainTo(isAlone ? 0 : executors.length - 1);
     }
   } catch (error) {
-    yield* yieldUpTo(0); // the input is damaged here, but the statements before the damage were sent and have outcomes
+    yield* drainTo(0); // the input is damaged here, but the statements before the damage were sent and have outcomes
     throw error;
   }
-  yield* yieldUpTo(0);
+  yield* drainTo(0);
 }
 
 interface InFlight {

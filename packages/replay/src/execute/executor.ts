@@ -23,8 +23,8 @@ import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { IgnoredStatements } from '../target/ignored-statements.js';
 import {
   confirmEffect,
-  confirmFirstFill,
-  fetchWasAltered,
+  confirmFirstFillOrRefresh,
+  pollWasAltered,
   prepareConfirmation,
   waitForSources,
 } from './confirm-effect.js';
@@ -148,16 +148,16 @@ async function send(entry: Entry, context: StatementContext, found?: ExistingCom
   existing.invalidate(entry);
   const reply = await client.execute(statement).catch(async (error): Promise<Reply> => {
     // If the reply to an ALTER is lost, the object may show that the ALTER was executed. If it cannot be asked, that is still unknown.
-    const fetchEffect = async () => pending && isLostReply(error) && fetchWasAltered(pending, context);
+    const fetchEffect = async () => pending && isLostReply(error) && pollWasAltered(pending, context);
     if (await tryQuery(fetchEffect, () => true)) return { ok: true };
     throw error;
   });
   existing.invalidate(entry);
   if (!reply.ok) return resolveRejection(entry, reply, found, context);
   if (reply.rows) await onRows(reply.rows);
-  await existing.acl.recordSent(entry);
+  await existing.acl.recordAccepted(entry);
   if (pending) return confirmEffect(pending, context);
-  if (isPlanned && !isSimulated && startsToFill(entry)) return confirmFirstFill(entry.name, context);
+  if (isPlanned && !isSimulated && startsToFill(entry)) return confirmFirstFillOrRefresh(entry.name, context);
   return found?.difference ? { result: 'applied', replaced: found.difference } : { result: 'applied' };
 }
 

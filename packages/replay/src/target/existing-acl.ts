@@ -61,8 +61,8 @@ export class ExistingAcl {
     return { differences, notComparable: [], isTokenComparison: false, exists };
   }
 
-  /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */
-  async recordSent(entry: Entry): Promise<void> {
+  /** Records the effect of a statement that the server has accepted. After one that may remove something, everything is queried again. */
+  async recordAccepted(entry: Entry): Promise<void> {
     const { kind, statement } = entry;
     if (isPrincipalKind(kind)) (await this.#principals)?.set(kindAndNameKey(entry), statement);
     else if (kind === 'other') this.invalidate();
