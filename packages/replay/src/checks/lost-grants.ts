@@ -17,8 +17,6 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 
-const parseAll = (statements: readonly string[]): Right[] => statements.flatMap(each => parseRights(each) ?? []);
-
 /** Whether a grant is among the rights. For a grant on a column, any column counts, because a plan may give it another name. */
 const hasGrant = (rights: RightSet, grant: Grant): boolean =>
   grant.column === undefined ? rights.includes(grant) : rights.allowsPart({ ...grant, column: undefined });
@@ -29,12 +27,18 @@ export class LostGrants {
   readonly #renamedViews: NameMap<string>;
   /** What the statements contain that create objects. A column has one of these names, unless a `*` stands for it. */
   readonly #words = new NameSet();
+  /** The rights that the statements give, in order. */
+  readonly #givenRights: readonly { readonly right: Right; readonly index: number; readonly isGivenBack: boolean }[];
 
   constructor(
     private readonly client: Client,
     private readonly inputStatements: readonly string[],
   ) {
     this.#renamedViews = parsePlanHead(inputStatements[0] ?? '')?.renamedViews ?? new NameMap();
+    this.#givenRights = inputStatements.flatMap((each, index) => {
+      const isGivenBack = each.startsWith(`-- ${GIVES_BACK}\n`);
+      return (parseRights(each) ?? []).map(right => ({ right, index, isGivenBack }));
+    });
     for (const [index, statement] of inputStatements.entries()) {
       const { kind, name } = identify(statement);
       const command = kind === 'other' ? parseCommand(statement) : undefined;
@@ -64,17 +68,17 @@ export class LostGrants {
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
     const { grants, hiddenGrants } = await fetchGrants(this.client);
     if (hiddenGrants !== undefined) return [];
-    const existing = new RightSet(parseAll(grants));
-    const kept = parseAll(this.inputStatements.slice(index).filter(each => each.startsWith(`-- ${GIVES_BACK}\n`)));
-    const revoked = kept.flatMap(right => {
-      if (right.kind !== 'grant' || !successors.some(each => isSameName(each, right.table))) return [];
+    const existing = new RightSet(grants.flatMap(each => parseRights(each) ?? []));
+    const laterRights = this.#givenRights.filter(each => each.index >= index);
+    const revoked = laterRights.flatMap(({ right, isGivenBack }) => {
+      if (!isGivenBack || right.kind !== 'grant' || !successors.some(each => isSameName(each, right.table))) return [];
       const former = { ...right, table: name };
       if (hasGrant(existing, former)) return [];
       return `somebody else has revoked ${printRevocation(former).slice('REVOKE '.length, -1)}, and the plan would give it back`;
     });
     const removed = existing.grantsOn(name);
     for (const grant of removed) existing.delete(grant);
-    const remaining = new RightSet([...existing, ...parseAll(this.inputStatements.slice(index))]);
+    const remaining = new RightSet([...existing, ...laterRights.map(({ right }) => right)]);
     // A column may have no place in the new object.
     const isGone = ({ column }: Grant) =>
       column !== undefined && !isRenamed && ![column, '*'].some(each => this.#words.has(each));
