@@ -9,13 +9,7 @@ import {
   tableTypeOf,
 } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import {
-  type BestEffortClient,
-  isUnsupported,
-  queryIfAccepted,
-  tryIfSupported,
-  tryQuery,
-} from '../http/optional-queries.js';
+import { type BestEffortClient, queryIfAccepted, tryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
@@ -36,19 +30,19 @@ export interface ListedObject extends KindAndName {
 export const fetchAllObjects = (client: Client): Promise<ListedObject[]> => fetchObjects(client, '');
 
 async function fetchObjects(client: Client, condition: string): Promise<ListedObject[]> {
+  const listed = await tryQuery(
+    () => fetchListed(client, condition),
+    ({ code }) => code === 'REJECTED',
+  );
+  return listed ?? fetchObjectsByKind(client); // a view named `tables` shadows the function (observed on 9.3.4)
+}
+
+/** @throws InstanceError if the server rejects the list for another reason than an unknown column: `matView` calls a plain view a table */
+async function fetchListed(client: Client, condition: string): Promise<ListedObject[] | undefined> {
   // The columns that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
-  // An older column does not help if the server rejects the query for another reason: `matView` says that a plain view is a table.
-  let isUnknownColumn = true;
   for (const column of ['table_type', 'matView']) {
-    if (!isUnknownColumn) break;
     const query = `SELECT table_name, ${column}, id FROM tables()${condition}`;
-    const rows = await tryQuery(
-      () => client.queryRows(query),
-      error => {
-        isUnknownColumn = isUnsupported(error);
-        return error.code === 'REJECTED';
-      },
-    );
+    const rows = await tryIfSupported(() => client.queryRows(query));
     if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
       throw new InstanceError(
         'PROTOCOL',
@@ -60,7 +54,7 @@ async function fetchObjects(client: Client, condition: string): Promise<ListedOb
     });
     if (listed) return listed;
   }
-  return fetchObjectsByKind(client); // a view named `tables` shadows the function (observed on 9.3.4)
+  return undefined;
 }
 
 /**
