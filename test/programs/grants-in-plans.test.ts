@@ -61,10 +61,11 @@ for (const [what, after, options, moment] of REPLACED)
     if (!moment) await give();
     const { stderr } = await run.exits(1, 'sqlapply -q --allow-plan $DST plan.sql');
     t.regex(stderr, /: nothing in the plan gives back GRANT SELECT ON (?:m|trades) TO zoe\n/);
-    const held = async () => (await permissionsOf(server, 'zoe')).filter(row => /^(?:SELECT|INSERT)/.test(row));
-    t.is((await held()).length, 2);
+    const fetchTableRights = async () =>
+      (await permissionsOf(server, 'zoe')).filter(row => /^(?:SELECT|INSERT)/.test(row));
+    t.is((await fetchTableRights()).length, 2);
     await run.ok(`${plan}; sqlapply -q --allow-plan $DST plan.sql`);
-    t.is((await held()).length, 2);
+    t.is((await fetchTableRights()).length, 2);
   });
 
 test('a plan stops before it gives back a right that somebody has revoked meanwhile', async t => {

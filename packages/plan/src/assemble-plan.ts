@@ -238,10 +238,10 @@ function formatMark(statement: string, { name }: KindAndName, schemas: Schemas):
 }
 
 function formatKeptGrant(statement: string, { keptGrants }: PlanContext): string | undefined {
-  const kept = (parseRights(statement) ?? []).flatMap(
+  const keptRights = (parseRights(statement) ?? []).flatMap(
     right => ('table' in right && keptGrants.get(right.table ?? '')) || [],
   );
-  return kept.some(each => printRight(each) === statement) ? GIVES_BACK : undefined;
+  return keptRights.some(each => printRight(each) === statement) ? GIVES_BACK : undefined;
 }
 
 /** CREATE MATERIALIZED VIEW fills the view, unless it has DEFERRED. Any other statement without effects changes metadata only. */

@@ -42,13 +42,13 @@ export async function planUndo(plan: Plan, b: readonly string[], options: UndoOp
   const { defaults, ignoreOwner, version, hiddenGrants, allowLoss = [], ignore = new IgnoreRules() } = options;
   const { statements } = plan.schemaAfter;
   const isEnterprise = options.isEnterprise ?? isEnterpriseSchema(statements);
-  const kept = { defaults, ignoreOwner, version, isEnterprise, hiddenGrants };
-  const engineAfterPlan = createPredictingEngine(kept);
+  const unchangedFacts = { defaults, ignoreOwner, version, isEnterprise, hiddenGrants };
+  const engineAfterPlan = createPredictingEngine(unchangedFacts);
   engineAfterPlan.load(statements);
   const drops = await whenReady(() => findSafeDrops(plan, new Schema(b), engineAfterPlan));
   // No server is asked about rows, because the plan has still to run and will change them. Assertions check the rows during the undo.
   const undo = await planChanges(b, statements, {
-    ...kept,
+    ...unchangedFacts,
     renamed: reverseRenames(plan),
     allowLoss: [...allowLoss, ...drops.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,

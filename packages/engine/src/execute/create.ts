@@ -207,8 +207,8 @@ function rejectImpossibleCast({ clauseNames }: CreateStatement, column: string, 
 
 function rejectBadName(name: string, position: number, prefix: string): void {
   if (isValidTableName(name)) return;
-  const shown = name.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  throw new RejectionError(position, `${prefix}invalid table name [table=${shown}]`);
+  const escapedName = name.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  throw new RejectionError(position, `${prefix}invalid table name [table=${escapedName}]`);
 }
 
 function rejectBadColumnName(name: string, index: number, position: number): void {
