@@ -56,10 +56,11 @@ export function createIo(
     info: (message: string) => {
       if (!quiet && (verbose || stderr.isTTY)) writeMessage(escapeControls(message));
     },
-    /** Prints a detail; shown only with `-v`. @param below further lines, safe to show */
-    detail: (message: string, below?: readonly string[]) => {
-      if (!quiet && verbose) writeMessage(message, undefined, below);
-    },
+    /** Prints a detail; undefined without `-v`. @param below further lines, safe to show */
+    detail:
+      verbose && !quiet
+        ? (message: string, below?: readonly string[]) => writeMessage(message, undefined, below)
+        : undefined,
     /** Like `info`, for the summary; without `-v`, only the last program of a pipe shows it. */
     summary: (message: string) => {
       if (!quiet && (verbose || (stderr.isTTY && !isPiped()))) writeMessage(message);

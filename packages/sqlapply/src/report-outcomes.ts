@@ -131,7 +131,7 @@ function toAnnotation(outcome: Outcome, label: string): string {
 
 /** With `-v`, shows each statement and its result, except statements that were skipped or not reached. */
 function reportStatement(outcome: Outcome, io: Io): void {
-  if (WITHOUT_EFFECT.has(outcome.result)) return;
+  if (!io.detail || WITHOUT_EFFECT.has(outcome.result)) return;
   const lines = escapeLines(redactFully(outcome.statement)).split('\n');
   const below = lines.map(line => `  ${line}`);
   io.detail(`${formatStatementLabel(outcome)}: ${outcome.result}`, below);

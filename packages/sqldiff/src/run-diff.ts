@@ -81,7 +81,7 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const options = { ignoreOwner: args.ignoreOwner, ignoreExtra: args.ignoreExtra || missing, ignore: rules };
   const facts = await fetchComparisonFacts(a.config, b.config, !missing);
   const compared = compareSchemas(a.statements, b.statements, { ...options, ...facts });
-  for (const ignored of compared.ignored) io.detail(formatIgnored(ignored));
+  for (const ignored of compared.ignored) io.detail?.(formatIgnored(ignored));
   if (!alter) warnOfColumnOrder(compared, io);
   for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);

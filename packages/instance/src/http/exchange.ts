@@ -100,9 +100,10 @@ export class Exchange {
   }
 
   #logRequest(): void {
+    if (!this.config.logRequest) return;
     const milliseconds = (performance.now() - this.#startTime).toFixed(1);
     const [url] = this.request.url.split('?', 1); // a statement may contain a password
-    this.config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    this.config.logRequest(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   #fail(cause: NodeJS.ErrnoException): void {

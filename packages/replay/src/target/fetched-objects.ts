@@ -81,6 +81,7 @@ export class FetchedObjects implements ExistingObjects {
 
   async #findPrefetched(identity: KindAndName): Promise<string | undefined> {
     await this.#prefetching;
+    if (this.#prefetched.size === 0) return undefined;
     const key = kindAndNameKey(identity);
     return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
   }
@@ -97,17 +98,18 @@ export class FetchedObjects implements ExistingObjects {
     let batch: string[] = [];
     for await (const statement of statements) {
       if (batch.push(statement) < MAX_PER_REQUEST) continue;
-      yield* this.#prepare(batch);
+      await this.#prepare(batch);
+      for (const prepared of batch) yield prepared;
       batch = [];
     }
-    yield* this.#prepare(batch);
+    await this.#prepare(batch);
+    yield* batch;
   }
 
-  async *#prepare(batch: readonly string[]): AsyncGenerator<string> {
+  async #prepare(batch: readonly string[]): Promise<void> {
     this.#upcoming = batch.map(identify).filter(isShowable);
     if (this.#fetchesMany) this.#prefetching = this.#prefetch();
     await this.#prefetching;
-    yield* batch;
   }
 
   /** Ignores errors of the instance, because `fetchStatement` then queries each object alone, and reports the error. */
