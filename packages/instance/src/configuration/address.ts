@@ -1,5 +1,4 @@
-import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { escapeControls, formatExcerpt } from '@sqlpipe/text';
 import { configError, type InstanceError } from '../instance-error.js';
 import type { Credentials } from './connection-config.js';
@@ -121,15 +120,13 @@ function parseConfigString(text: string): { schema: string; values: Map<string, 
   return { schema: text.slice(0, schemaEnd), values };
 }
 
-const lookUpAll = async (name: string): Promise<readonly string[]> =>
-  (await lookup(name, { all: true })).map(({ address }) => address);
+async function lookUpAll(name: string): Promise<readonly string[]> {
+  const { lookup } = await import('node:dns/promises'); // few runs need it
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
 
 /** Where a connection stays on this machine. A connection to the unspecified address does so too. */
-const OWN_ADDRESSES = new BlockList();
-OWN_ADDRESSES.addSubnet('127.0.0.0', 8);
-OWN_ADDRESSES.addAddress('::1', 'ipv6');
-OWN_ADDRESSES.addAddress('0.0.0.0');
-OWN_ADDRESSES.addAddress('::', 'ipv6');
+const OWN_ADDRESS = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1?)$/;
 
 const LOCALHOST = 'localhost';
 
@@ -151,11 +148,10 @@ export async function detectSameAddress(one: URL, other: URL, lookUp = lookUpAll
 /** A host in one form: all addresses of this machine are `localhost`. @param hostname as in a URL, or an IP address */
 function formatHost(hostname: string): string {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const family = isIP(host);
-  if (family && OWN_ADDRESSES.check(host, family === 6 ? 'ipv6' : 'ipv4')) return LOCALHOST;
   // An IPv4 address in the form of IPv6, as URL writes it
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(host) ?? [];
-  return high && low ? new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname : host;
+  const address = high && low ? new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname : host;
+  return OWN_ADDRESS.test(address) ? LOCALHOST : address;
 }
 
 const isAddress = (host: string): boolean => host === LOCALHOST || isIP(host) > 0;
