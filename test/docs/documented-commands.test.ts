@@ -159,9 +159,9 @@ test('the man page of sqlapply lists every result of a statement', t => {
   const [, table = ''] =
     /^\.Sh RESULTS\n(.*?)^\.El$/ms.exec(readFileSync('packages/sqlapply/sqlapply.1', 'utf8')) ?? [];
   const [, type = ''] =
-    /^export type StatementResult =\n(.*?);$/ms.exec(readFileSync('packages/replay/src/outcome.ts', 'utf8')) ?? [];
+    /^export type Result =\n(.*?);$/ms.exec(readFileSync('packages/replay/src/outcome.ts', 'utf8')) ?? [];
   const words = (text: string, pattern: RegExp) => (text.match(pattern) ?? []).join('\n').match(/[a-z]+(?: [a-z]+)?/g);
-  t.deepEqual(words(table, /(?<=^\.It Cm ).*$/gm)?.toSorted(), words(type, /(?<=With<)'[^,>]*/g)?.toSorted());
+  t.deepEqual(words(table, /(?<=^\.It Cm ).*$/gm)?.toSorted(), words(type, /'[^']*'/g)?.toSorted());
 });
 
 test('the recipe to compare instances prints the differences, and fails', async t => {

@@ -12,52 +12,40 @@ export interface ReplayInput {
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** The details that a result may have, see `StatementResult`. */
-interface Details {
-  readonly error: string;
-  /** The index into the statement to which the error refers, in UTF-16 code units. */
-  readonly position: number | undefined;
-  readonly isDenied: boolean;
-  /** Whether the server has an object of this name that was not compared, or cannot be compared. */
-  readonly exists: boolean;
-  readonly comparison: StatementComparison;
-  /** Whether the definition was read back from the target, and has every property as the statement sets it. */
-  readonly isFullyVerified: boolean;
-  /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
-  readonly replaced: ResultOf<'differs'>;
-  readonly effects: readonly Effect[];
-  /** A failure of the instance, which ends the run. */
-  readonly failure: Error;
-}
-
-/** A result with the details that it always has and those that it may have. It cannot have any other detail. */
-type ResultWith<R extends string, Always extends keyof Details = never, Perhaps extends keyof Details = never> = {
-  readonly result: R;
-} & Pick<Details, Always> &
-  Partial<Pick<Details, Perhaps>> & { readonly [Other in Exclude<keyof Details, Always | Perhaps>]?: undefined };
-
-export type StatementResult =
-  | ResultWith<'applied', never, 'comparison' | 'isFullyVerified' | 'replaced' | 'failure'>
-  | ResultWith<'skipped', never, 'comparison'>
-  | ResultWith<'differs', 'error', 'comparison' | 'isFullyVerified' | 'replaced' | 'failure'>
-  | ResultWith<'rejected', 'error', 'position' | 'isDenied' | 'exists' | 'effects' | 'failure'>
-  | ResultWith<'unknown', 'error', 'failure'>
-  | ResultWith<'failed', 'error' | 'failure'>
-  | ResultWith<'not reached'>
-  | ResultWith<'would replace', 'replaced', 'effects'>
-  | ResultWith<'would create' | 'would send', never, 'effects'>;
-
 /**
  * The result of a statement. The man page lists all results, for example:
  * - `skipped`: the target already has the object.
  * - `unknown`: no reply says whether the statement was executed. In a dry run, the result depends on rows.
  * - `would send`: in a dry run, a statement that cannot be compared with an object. All predictions begin with `would`.
  */
-export type Result = StatementResult['result'];
+export type Result =
+  | ('applied' | 'skipped' | 'differs' | 'rejected' | 'unknown' | 'failed' | 'not reached')
+  | ('would create' | 'would replace' | 'would send');
 
-export type ResultOf<R extends Result> = Extract<StatementResult, { readonly result: R }>;
+/** A result, and what is known about it. */
+export interface StatementResult {
+  readonly result: Result;
+  /** Why the target does not have what the statement says, or why that is unknown. */
+  readonly error?: string;
+  /** The index into the statement to which the error refers, in UTF-16 code units. */
+  readonly position?: number | undefined;
+  readonly isDenied?: boolean;
+  /** Whether the server has an object of this name that was not compared, or cannot be compared. */
+  readonly exists?: boolean;
+  readonly comparison?: StatementComparison;
+  /** Whether the definition was read back from the target, and has every property as the statement sets it. */
+  readonly isFullyVerified?: boolean;
+  /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */
+  readonly replaced?: StatementResult;
+  readonly effects?: readonly Effect[];
+  /** A failure of the instance, which ends the run. */
+  readonly failure?: Error;
+}
 
-interface Attempt {
+export type ResultOf<R extends Result> = StatementResult & { readonly result: R };
+
+/** A statement and its result. */
+export interface Outcome extends StatementResult {
   /** The number of the statement in the stream, from 1. */
   readonly n: number;
   readonly statement: string;
@@ -71,15 +59,8 @@ interface Attempt {
   readonly ms: number;
 }
 
-/** A statement and its result. */
-export type Outcome = Attempt & StatementResult;
-
 /** Whether an existing table differs only in the order of its columns. False in a plan, because such a difference ends a plan. */
-export const isReordered = ({
-  result,
-  comparison,
-  planHead,
-}: StatementResult & Partial<Pick<Attempt, 'planHead'>>): boolean =>
+export const isReordered = ({ result, comparison, planHead }: StatementResult & Partial<Outcome>): boolean =>
   result === 'differs' && !planHead && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */

@@ -5,7 +5,7 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { identify, isAclKind, isRightKind, readStatementHead } from '@sqlpipe/sql';
-import type { Outcome, ResultOf } from '../outcome.js';
+import type { Outcome, StatementResult } from '../outcome.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 
 /**
@@ -41,7 +41,7 @@ export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: 
 }
 
 async function readBack(outcomes: readonly Outcome[], { client, existing, ignore }: Target): Promise<Outcome[]> {
-  const applied = outcomes.filter(outcome => outcome.result === 'applied');
+  const applied = outcomes.filter(({ result }) => result === 'applied');
   const mayHaveAltered = ({ statement, identity, result }: Outcome) =>
     (result === 'applied' || result === 'unknown') &&
     (identity.kind === 'other' || readStatementHead(statement).replaces);
@@ -49,7 +49,7 @@ async function readBack(outcomes: readonly Outcome[], { client, existing, ignore
   const lastAlteration = outcomes.findLast(mayHaveAltered)?.n ?? 0;
   const objectOutcomes = applied.filter(({ identity }) => isShowable(identity));
   const aclOutcomes = applied.filter(({ n, identity }) => isAclKind(identity.kind) && n > lastAlteration);
-  const verified = new Map<Outcome, Extract<Outcome, Verification>>();
+  const verified = new Map<Outcome, Outcome>();
   try {
     const identities = objectOutcomes.map(({ identity }) => identity);
     const found = await fetchStatements(client, identities);
@@ -69,8 +69,6 @@ async function readBack(outcomes: readonly Outcome[], { client, existing, ignore
   return outcomes.map(outcome => verified.get(outcome) ?? outcome);
 }
 
-type Verification = ResultOf<'applied' | 'differs'>;
-
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
@@ -80,7 +78,7 @@ export async function verifyObject(
   existing: ExistingObjects,
   message: string,
   ignore = new IgnoreRules(),
-): Promise<Verification> {
+): Promise<StatementResult> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = ignore.withoutIgnored(identify(statement), await existing.compareStatements(statement, found));
   const { differences, notComparable, isTokenComparison } = comparison;
@@ -95,18 +93,14 @@ async function verifyAcl(
   { statement, identity }: Outcome,
   existing: ExistingObjects,
   ignore: IgnoreRules,
-): Promise<Verification> {
+): Promise<StatementResult> {
   const found = await existing.acl.readBack({ ...identity, statement });
   if (!found) return { result: 'applied' };
-  if (!found.exists)
-    return {
-      result: 'differs',
-      error: isRightKind(identity.kind)
-        ? 'the server reported success, but does not show what was granted'
-        : MISSING_MESSAGE,
-    };
-  const { exists: _, ...comparison } = ignore.withoutIgnored(identity, found);
-  if (comparison.differences.length > 0)
-    return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, isTokenComparison: false } };
+  const missing = isRightKind(identity.kind)
+    ? 'the server reported success, but does not show what was granted'
+    : MISSING_MESSAGE;
+  if (found === 'missing') return { result: 'differs', error: missing };
+  const comparison = ignore.withoutIgnored(identity, found);
+  if (comparison.differences.length > 0) return { result: 'differs', error: CREATED_DIFFERENTLY, comparison };
   return { result: 'applied', isFullyVerified: comparison.notComparable.length === 0 };
 }

@@ -1,22 +1,15 @@
 /*! The access control of the target, with which statements are compared. It is queried once, and updated after each sent statement. */
 import {
   ALL_NAMES,
-  type Comparison,
   compareStatements,
   parseRights,
   printRight,
   type Right,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, InstanceError } from '@sqlpipe/instance';
+import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, tryQuery } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
 import { identify, isPrincipalKind, isRightKind, type KindAndName, kindAndNameKey, NameSet } from '@sqlpipe/sql';
-
-interface KnownRights {
-  readonly rights: RightSet;
-  /** The principals whose rights are known; undefined if all rights are known. */
-  readonly principals?: NameSet;
-}
 
 /** `fetchRightsOf` is not called if `fetchRights` returns all rights. */
 export const createAclSource = (client: Client) => ({
@@ -30,7 +23,8 @@ export type AclSource = ReturnType<typeof createAclSource>;
 
 export class ExistingAcl {
   #principals: Promise<Map<string, string> | undefined> | undefined;
-  #rights: Promise<KnownRights | undefined> | undefined;
+  /** `principals`: those whose rights are known; undefined if all rights are known. */
+  #rights: Promise<{ rights: RightSet; principals?: NameSet } | undefined> | undefined;
   /** What the target does not show. An account may be allowed to see rights, and not the list of users. */
   readonly #hidden = new Set<'principals' | 'rights'>();
 
@@ -78,21 +72,21 @@ export class ExistingAcl {
   }
 
   /** Compares a statement that was executed with the target. Undefined if the target does not show the result. */
-  async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
+  async readBack(entry: Entry): Promise<StatementComparison | 'missing' | undefined> {
     const { kind, statement } = entry;
     if (isRightKind(kind)) {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === ALL_NAMES)) return undefined;
       const exists = (await this.compareRights(statement))?.exists;
+      if (exists) return { differences: [], notComparable: [], isTokenComparison: false };
       // If rights are queried for one principal at a time, a user's right is not found if one of the user's groups has it too.
-      if (exists === undefined || (!exists && (await this.#rights)?.principals)) return undefined;
-      return { differences: [], notComparable: [], exists };
+      return exists === undefined || (await this.#rights)?.principals ? undefined : 'missing';
     }
-    if (!(await this.#fetchPrincipals())) return undefined;
-    const found = await this.fetchPrincipal(entry);
-    if (found === undefined) return { differences: [], notComparable: [], exists: false };
+    const principals = await this.#fetchPrincipals();
+    const found = principals?.get(kindAndNameKey(entry));
+    if (found === undefined) return principals && 'missing';
     const comparison = compareStatements(statement, found);
-    return comparison.isTokenComparison ? undefined : { ...comparison, exists: true };
+    return comparison.isTokenComparison ? undefined : comparison;
   }
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
@@ -104,9 +98,9 @@ export class ExistingAcl {
   }
 
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
-    this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
+    this.#rights ??= this.#query('rights', async () => {
       const all = await this.source.fetchRights();
-      return all ? { rights: new RightSet(all) } : { rights: new RightSet(), principals: new NameSet() };
+      return { rights: new RightSet(all), ...(!all && { principals: new NameSet() }) };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
@@ -122,16 +116,14 @@ export class ExistingAcl {
   /** The result of a query. Undefined if the server rejects it. Then it is not sent again. */
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
-    try {
-      return await query();
-    } catch (error) {
-      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    return tryQuery(query, ({ serverMessage }) => {
+      if (serverMessage === undefined) return false;
       if (this.#hidden.size === 0)
         this.warn(
-          `${this.source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
+          `${this.source.label}: access control cannot be compared, because the server does not show it: ${serverMessage}`,
         );
       this.#hidden.add(what);
-      return undefined;
-    }
+      return true;
+    });
   }
 }
