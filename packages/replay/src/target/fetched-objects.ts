@@ -21,75 +21,67 @@ import { createAclSource, ExistingAcl } from './existing-acl.js';
 export const isShowable = ({ kind, name }: KindAndName): boolean => isObjectKind(kind) && name !== '';
 
 /** The objects of a target, or what a dry run predicts of them. */
-export interface ExistingObjects {
-  readonly acl: ExistingAcl;
-  /** The target's own definition; undefined if the target shows none of that kind and name. */
-  fetchStatement(identity: KindAndName): Promise<string | undefined>;
-  /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
-  fetchIsTaken(identity: KindAndName): Promise<boolean>;
-  /** Whether the definition is known already. Waits for a request that is under way, but sends none. */
-  isPrefetched(identity: KindAndName): Promise<boolean>;
-  /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
-  invalidate(identity: KindAndName): void;
-  fetchDefaults(): Promise<Defaults>;
-  compareStatements(statement: string, existing: string): Promise<StatementComparison>;
-}
+export type ExistingObjects = Omit<FetchedObjects, 'lookAhead'>;
 
-export class FetchedObjects implements ExistingObjects {
-  readonly #client: Client;
+export class FetchedObjects {
   #defaults: Promise<Defaults> | undefined;
   #upcoming: readonly KindAndName[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;
-  #prefetched = new Map<string, string>();
-  #prefetching: Promise<void> | undefined;
+  /** The definitions of the next statements, by key. */
+  #prefetched: Promise<ReadonlyMap<string, string | undefined> | undefined> | undefined;
   /** The keys of the objects whose statements were sent. A prefetched definition of such an object may be outdated. */
   readonly #sent = new Set<string>();
-  #fetchesMany: boolean;
   readonly #capacities: SymbolCapacities;
   readonly acl: ExistingAcl;
 
-  /** @param warn called once for what the target does not show @param expectsExisting whether the target probably has many objects */
-  constructor(client: Client, warn: (message: string) => void, expectsExisting: boolean) {
-    this.#client = client;
-    this.#fetchesMany = expectsExisting;
+  /** @param warn called once for what the target does not show @param fetchesMany whether the target probably has many objects */
+  constructor(
+    private readonly client: Client,
+    warn: (message: string) => void,
+    private fetchesMany: boolean,
+  ) {
     this.#capacities = SymbolCapacities.of(client);
     this.acl = new ExistingAcl(createAclSource(client), warn);
   }
 
+  /** The target's own definition; undefined if the target shows none of that kind and name. */
   async fetchStatement(identity: KindAndName): Promise<string | undefined> {
     if (isPrincipalKind(identity.kind)) return this.acl.fetchPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     const prefetched = await this.#findPrefetched(identity);
     if (prefetched !== undefined) return prefetched;
-    const [statement] = await fetchStatements(this.#client, [identity]);
-    if (statement !== undefined && !this.#fetchesMany) {
-      this.#fetchesMany = true;
-      this.#prefetching = this.#prefetch();
+    const [statement] = await fetchStatements(this.client, [identity]);
+    if (statement !== undefined && !this.fetchesMany) {
+      this.fetchesMany = true;
+      this.#prefetched = this.#prefetch();
     }
     return statement;
   }
 
+  /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
   async fetchIsTaken(identity: KindAndName): Promise<boolean> {
     if ((await this.fetchStatement(identity)) !== undefined) return true;
-    return (await fetchAllObjects(this.#client)).some(({ name }) => isSameName(name, identity.name));
+    return (await fetchAllObjects(this.client)).some(({ name }) => isSameName(name, identity.name));
   }
 
+  /** Whether the definition is known already. Waits for a request that is under way, but sends none. */
   async isPrefetched(identity: KindAndName): Promise<boolean> {
     return (await this.#findPrefetched(identity)) !== undefined;
   }
 
   async #findPrefetched(identity: KindAndName): Promise<string | undefined> {
-    await this.#prefetching;
-    if (this.#prefetched.size === 0) return undefined;
+    const prefetched = await this.#prefetched;
+    if (!prefetched?.size) return undefined;
     const key = kindAndNameKey(identity);
-    return this.#sent.has(key) ? undefined : this.#prefetched.get(key);
+    return this.#sent.has(key) ? undefined : prefetched.get(key);
   }
 
+  /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: KindAndName): void {
     if (identity.kind !== 'other') return void this.#sent.add(kindAndNameKey(identity));
-    // The statement may have changed any object. A fetch that is running stores what it finds in the former map.
-    this.#prefetched = new Map();
+    // The statement may have changed any object.
+    this.#prefetched = undefined;
     this.#keys = undefined;
   }
 
@@ -108,32 +100,28 @@ export class FetchedObjects implements ExistingObjects {
 
   async #prepare(batch: readonly string[]): Promise<void> {
     this.#upcoming = batch.map(identify).filter(isShowable);
-    if (this.#fetchesMany) this.#prefetching = this.#prefetch();
-    await this.#prefetching;
+    if (this.fetchesMany) this.#prefetched = this.#prefetch();
+    await this.#prefetched;
   }
 
   /** Ignores errors of the instance, because `fetchStatement` then queries each object alone, and reports the error. */
-  async #prefetch(): Promise<void> {
+  async #prefetch(): Promise<ReadonlyMap<string, string | undefined> | undefined> {
     const upcoming = this.#upcoming;
-    const found = new Map<string, string>();
-    this.#prefetched = found;
     try {
-      this.#keys ??= fetchAllObjects(this.#client).then(all => new Set(all.map(kindAndNameKey)));
+      this.#keys ??= fetchAllObjects(this.client).then(all => new Set(all.map(kindAndNameKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindAndNameKey(identity)));
-      const statements = await fetchStatements(this.#client, existing);
-      for (const [i, identity] of existing.entries()) {
-        const statement = statements[i];
-        if (statement !== undefined) found.set(kindAndNameKey(identity), statement);
-      }
+      const statements = await fetchStatements(this.client, existing);
+      return new Map(existing.map((identity, i) => [kindAndNameKey(identity), statements[i]]));
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       this.#keys = undefined;
+      return undefined;
     }
   }
 
   fetchDefaults(): Promise<Defaults> {
-    this.#defaults ??= fetchDefaults(this.#client).catch(error => {
+    this.#defaults ??= fetchDefaults(this.client).catch(error => {
       this.#defaults = undefined;
       throw error;
     });
