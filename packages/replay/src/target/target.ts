@@ -13,29 +13,22 @@ import {
 import { collectStatements } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
 
-/** The clients of the target of a replay. */
-export interface ReplayTarget {
-  readonly config: ConnectionConfig;
-  /** One for each statement that may be in flight. */
-  readonly jobClients: readonly Client[];
-  readonly client: Client;
-  /** Also closed by `close()`, such as a spool whose statements were not all read. */
-  readonly resources: { close(): Promise<void> }[];
-  close(): Promise<void>;
-}
+/** The clients of the target of a replay. `jobClients` has one for each statement that may be in flight. */
+export type ReplayTarget = Awaited<ReturnType<typeof openTarget>>;
 
 /** Connects to a target. A protected instance is changed only if `yesTo` is its name. @throws CodedError if it is not */
 export async function openTarget(
   config: ConnectionConfig,
   { jobs, dryRun, yesTo }: { readonly jobs: number; readonly dryRun: boolean; readonly yesTo?: string | undefined },
-): Promise<ReplayTarget> {
+) {
   const names = dryRun ? [] : ((await config.protectedNames?.()) ?? []);
   const [name] = names;
   if (name !== undefined && (yesTo === undefined || !names.includes(yesTo)))
     throw new CodedError('USAGE', `${name} is protected; to change it, give --yes-to=${name}`);
   const jobClients = Array.from({ length: jobs }, () => connect(config));
   const client = jobClients.length === 1 ? (jobClients[0] as Client) : connect(config);
-  const resources: ReplayTarget['resources'] = [client, ...jobClients];
+  /** Also closed by `close()`, such as a spool whose statements were not all read. */
+  const resources: { close(): Promise<void> }[] = [client, ...jobClients];
   const close = async () => void (await Promise.all(resources.map(each => each.close())));
   return { config, jobClients, client, resources, close };
 }
