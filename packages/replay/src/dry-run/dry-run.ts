@@ -22,11 +22,9 @@ import {
 import { type Client, InstanceError, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createRowQuestions, printQueryOverPlainViews, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatAllowance, type PlanHead, parseAssertion } from '@sqlpipe/plan/text';
-import type { Entry } from '@sqlpipe/schema';
 import { displayName, findSecrets, identify, isPrincipalKind, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import { createExecutor, type ExecutionContext } from '../execute/executor.js';
-import type { StatementResult } from '../outcome.js';
+import { createExecutor, type ExecutionContext, type Executor } from '../execute/executor.js';
 import { type AclSource, ExistingAcl } from '../target/existing-acl.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { TargetSchema } from '../target/target.js';
@@ -88,34 +86,42 @@ export class DryRun {
     this.#existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
   }
 
-  async predictResult(entry: Entry, isPlanned: boolean): Promise<StatementResult> {
+  readonly predictResult: Executor = async (entry, isPlanned) => {
     let effects: readonly Effect[] = [];
-    const client = this.#createSimulatedClient(async statement => {
-      const simulation = await this.#simulate(statement);
-      effects = simulation.effects;
-      return simulation.reply;
-    });
-    const context = { ...this.context, client, existing: this.#existing, isSimulated: true, noVerify: true };
+    const { client } = this.context;
+    const simulatedClient: Client = {
+      label: client.label,
+      endpoint: client.endpoint,
+      streamFirstColumn: (...query) => client.streamFirstColumn(...query),
+      queryRows: query => this.#queryAssertion(query),
+      execute: async statement => {
+        const simulation = await this.#simulate(statement);
+        effects = simulation.effects;
+        return simulation.reply;
+      },
+      requiredBuffer: (...request) => client.requiredBuffer(...request),
+      close: async () => {},
+    };
+    const replaced = { client: simulatedClient, existing: this.#existing, isSimulated: true, noVerify: true };
     try {
-      const simulated = await createExecutor(context)(entry, isPlanned);
-      const details = effects.length > 0 ? { effects } : {};
-      if (simulated.result === 'rejected') return { ...simulated, ...details };
-      if (simulated.result !== 'applied') return simulated;
-      const { replaced } = simulated;
-      if (replaced) return { result: 'would replace', replaced, ...details };
-      return { result: isShowable(entry) ? 'would create' : 'would send', ...details };
+      const simulated = await createExecutor({ ...this.context, ...replaced })(entry, isPlanned);
+      const details = { ...simulated, ...(effects.length > 0 && { effects }) };
+      if (simulated.result !== 'applied') return details;
+      if (simulated.replaced) return { ...details, result: 'would replace' };
+      return { ...details, result: isShowable(entry) ? 'would create' : 'would send' };
     } catch (error) {
       if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
       throw error;
     }
-  }
+  };
 
   formatHarm(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     const { recordedEffects } = this.#predictor;
+    const damage = recordedEffects.filter(({ type }) => type === 'invalidated');
     const losses = [
       ...this.#rows.losses().map(({ effect }) => this.#predictor.withChangeCount(effect)),
-      ...recordedEffects.map(({ effect }) => effect),
+      ...recordedEffects,
       ...this.#effectsOfRestart,
     ];
     const invalidLater = this.#effectsOfRestart.filter(({ type }) => type === 'invalidated');
@@ -124,7 +130,7 @@ export class DryRun {
       ...invalidLater.map(
         ({ object }) => `would leave ${this.#engine.displayNameOf(object)} invalid after a restart of the server`,
       ),
-      ...new Set(recordedEffects.flatMap(({ damage }) => damage ?? [])),
+      ...new Set(damage.map(({ text }) => text.replace('damages', 'would damage'))),
       ...losses.flatMap(({ kind, lossKind, object, column, text }) => {
         const loss = lossKind && { lossKind, object, column };
         if (!loss || this.#allowed.allows(loss)) return [];
@@ -142,19 +148,6 @@ export class DryRun {
     acl.put({ kind: 'user', name: account.name, tokens: [] });
     for (const right of account.rights) acl.loadRight(right);
     return account.name;
-  }
-
-  #createSimulatedClient(execute: Client['execute']): Client {
-    const { client } = this.context;
-    return {
-      label: client.label,
-      endpoint: client.endpoint,
-      streamFirstColumn: (...query) => client.streamFirstColumn(...query),
-      queryRows: query => this.#queryAssertion(query),
-      execute,
-      requiredBuffer: (...request) => client.requiredBuffer(...request),
-      close: async () => {},
-    };
   }
 
   /** Statements are compared with the objects of the engine, not with those of the target. */
@@ -226,7 +219,7 @@ export class DryRun {
       });
       await this.#fetchRowAnswers(execution);
       const effects = this.#rows.recordStatement(sent, execution).map(each => this.#predictor.withChangeCount(each));
-      effects.push(...harm.effects.map(({ effect }) => effect));
+      effects.push(...harm.effects);
       this.#predictor.recordExecution(execution, harm);
       for (const { name } of execution.transitions) this.#affectedNames.add(name);
       for (const { object } of effects) this.#affectedNames.add(object);

@@ -36,19 +36,13 @@ import {
 } from '@sqlpipe/plan';
 import { displayName, quoteLiteral } from '@sqlpipe/sql';
 
-/** An effect of a statement on rows. */
-interface HarmfulEffect {
-  readonly effect: Effect;
-  /** What would happen to the table, if `effect` is no loss of values. */
-  readonly damage?: string;
-}
-
 /** What a statement would do to rows, if the engine accepts it. */
 export interface Harm {
   readonly command: Command | undefined;
   /** Whether the statement only stores the values that its table already shows. */
   readonly isFill: boolean;
-  readonly effects: HarmfulEffect[];
+  /** Losses of values, and damage to tables. */
+  readonly effects: Effect[];
   /** Why the result of the statement is unknown. */
   doubt?: string;
   /** Why the server rejects the statement, although the engine accepts it. */
@@ -64,7 +58,8 @@ export class HarmPredictor {
   readonly #writtenTables = new Set<number | undefined>();
   /** The ids of the tables whose partitions earlier statements convert, detach, attach or drop. */
   readonly #repartitionedTables = new Set<number | undefined>();
-  readonly #recordedEffects: (HarmfulEffect & { readonly id: number | undefined })[] = [];
+  /** With the id of the table. */
+  readonly #recordedEffects = new Map<Effect, number | undefined>();
   /** How many values of a column change, as the end of a sentence. */
   readonly #changeTexts = new Map<string, string>();
 
@@ -78,8 +73,8 @@ export class HarmPredictor {
   }
 
   /** The effects of the statements so far on tables that still exist. */
-  get recordedEffects(): readonly HarmfulEffect[] {
-    return this.#recordedEffects.filter(({ id }) => this.engine.catalogue.findById(id));
+  get recordedEffects(): readonly Effect[] {
+    return [...this.#recordedEffects].flatMap(([effect, id]) => (this.engine.catalogue.findById(id) ? effect : []));
   }
 
   /** Asks the target before the engine executes the statement. Conversions that change no value are recorded in the row account. */
@@ -105,7 +100,7 @@ export class HarmPredictor {
 
   /** Records a statement that the engine has accepted. */
   recordExecution({ effects }: Execution, { command, isFill, effects: harmful }: Harm): void {
-    for (const each of harmful) this.#recordedEffects.push({ ...each, id: this.engine.find(each.effect.object)?.id });
+    for (const each of harmful) this.#recordedEffects.set(each, this.engine.find(each.object)?.id);
     if (isFill) return;
     for (const { type, object, column, lossKind } of effects) {
       if (column !== undefined || (type !== 'rewritten' && lossKind !== 'drop')) continue;
@@ -144,7 +139,7 @@ export class HarmPredictor {
       const count = begin === undefined ? undefined : former ? await this.#fetchRowCount(from) : 0;
       if (count) continue;
       const problem = `partition ${name} does not exist, so the server would suspend the table`;
-      if (count === 0 && table.wal) harm.effects.push(toHarmfulEffect(table, { formatProblem: () => [problem] }, 0));
+      if (count === 0 && table.wal) harm.effects.push(damageTo(table, problem));
       // The server drops the partitions before the missing one.
       else if (count === 0 && partition && begin && partition === partitions?.[0] && action === 'drop partition')
         harm.rejection = new RejectionError(partition.start, formatMissingPartition(table, begin));
@@ -162,9 +157,8 @@ export class HarmPredictor {
   }
 
   /** @param from the text after FROM @returns undefined if the target does not answer */
-  async #fetchRowCount(from: string): Promise<number | undefined> {
-    const answer = await this.#fetchAnswer(() => this.answers.ask(`SELECT count() FROM ${from}`));
-    return typeof answer === 'string' ? undefined : Number(answer[0]);
+  #fetchRowCount(from: string): Promise<number | undefined> {
+    return this.#fetchAnswer(() => this.answers.askCount(`SELECT count() FROM ${from}`));
   }
 
   /** @param action an action of ALTER, or `fill` for an UPDATE of `printFill` */
@@ -175,7 +169,7 @@ export class HarmPredictor {
     for (const condition of findPartitionConditions({ ...table, name }, [action], this.version)) {
       const count = isOutdated ? undefined : former ? await this.#fetchCount(condition) : 0;
       if (count === undefined) harm.doubt = isOutdated ? DEPENDS_ON_EARLIER : NOT_ANSWERED;
-      if (count) harm.effects.push(toHarmfulEffect(table, condition, count));
+      if (count) harm.effects.push(toEffect(table, condition, count));
     }
   }
 
@@ -195,7 +189,7 @@ export class HarmPredictor {
       if (count === undefined && hasNoLoss) harm.doubt = NOT_ANSWERED;
       // The loss that the engine predicts does not happen: all values fit, or the table is suspended.
       if (count !== undefined) this.rows.recordAssertion({ conversion });
-      if (count) harm.effects.push(toHarmfulEffect(table, condition, count, column));
+      if (count) harm.effects.push(toEffect(table, condition, count, column));
     }
     if (hasNoLoss || conditions.length > 0) return;
     const values = await this.#fetchAnswer(() => this.answers.askChangedValues(onTarget));
@@ -232,17 +226,11 @@ function formatMissingPartition({ name, columns, timestamp, partitionBy }: Table
   return `could not remove partition [table=${name}, partitionTimestamp=${time}, partitionBy=${partitionBy}]`;
 }
 
-function toHarmfulEffect(
-  table: Table,
-  { losesValues, formatProblem }: Omit<RowCondition, 'assertion'>,
-  count: number,
-  column = '',
-) {
+function toEffect(table: Table, { losesValues, formatProblem }: RowCondition, count: number, column = ''): Effect {
   const problem = formatProblem(count).join('; ');
-  if (losesValues)
-    return {
-      effect: effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, lossKind: 'values' }),
-    };
-  const damage = `${displayName(table)}: ${problem}`;
-  return { effect: effectOn(table, 'invalidated', `damages ${damage}`), damage: `would damage ${damage}` };
+  if (!losesValues) return damageTo(table, problem);
+  return effectOn(table, 'lost', `loses values of column '${column}': ${problem}`, { column, lossKind: 'values' });
 }
+
+const damageTo = (table: Table, problem: string): Effect =>
+  effectOn(table, 'invalidated', `damages ${displayName(table)}: ${problem}`);
