@@ -1,21 +1,18 @@
 /*! Makes the plan of --alter. No other run imports this file, because the planner takes long to load. */
 import { isColumnOrder } from '@sqlpipe/ddl';
-import type { InstanceFacts } from '@sqlpipe/instance';
-import { type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { planChanges } from '@sqlpipe/plan';
 import { formatOmission, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObjectKind, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { ReplayInput } from './outcome.js';
+import type { TargetSchema } from './target/target.js';
 
 /** Objects that only the target has are kept. @returns `statements`: those of the plan, then those of the wanted schema */
 export async function planAlter(
   { statements, locations }: ReplayInput,
-  {
-    statements: b,
-    ...known
-  }: { readonly statements: readonly string[] } & Pick<PlanOptions, keyof Omit<InstanceFacts, 'isReadOnly'>>,
-  { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
+  { statements: b, ...known }: TargetSchema,
+  { allowLoss, renamed, ignore }: ReplayOptions,
 ) {
   const given = await collectStatements(statements);
   const wanted = deduplicate(given);

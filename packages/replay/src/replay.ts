@@ -1,22 +1,21 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. Libraries and programs call `prepareReplay`. */
 import { Readable } from 'node:stream';
 import { type Client, fetchAllObjects, fetchHealth, poll, tryQuery, waitUntilReady } from '@sqlpipe/instance';
-import { type Omission, type PlanHead, parsePlanHead } from '@sqlpipe/plan/text';
+import { type Omission, parsePlanHead } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, problemsOf, toEntry } from '@sqlpipe/schema';
 import { displayName, isObjectKind, NameMap, type StatementIdentity } from '@sqlpipe/sql';
 import { checkPlan, rejectOmissions, requireState } from './checks/check-plan.js';
-import type { PlanGuard } from './checks/plan-guard.js';
 import { createPreflightCheck, type PreflightCheck, requireAllowed } from './checks/preflight.js';
 import type { DryRun } from './dry-run/dry-run.js';
 import { executeStatements } from './execute/execute-statements.js';
-import { createExecutor, type Executor } from './execute/executor.js';
+import { createExecutor } from './execute/executor.js';
 import { verifyOutcomes } from './execute/verify.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import { FetchedObjects } from './target/fetched-objects.js';
 import { IgnoredStatements, splitIgnoredRights } from './target/ignored-statements.js';
-import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target/target.js';
+import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './target/target.js';
 
 /** A replay that is ready. Reading its outcomes sends the statements. */
 export interface Replay {
@@ -33,19 +32,6 @@ export interface Replay {
   fetchProblemLines(wasApplied: boolean): Promise<string[]>;
 }
 
-interface Run {
-  readonly statements: AsyncIterable<string>;
-  readonly count: number | undefined;
-  readonly locations: ReplayInput['locations'];
-  readonly preflightCheck: PreflightCheck;
-  readonly ignored: IgnoredStatements;
-  readonly guard?: PlanGuard | undefined;
-  readonly planHead?: PlanHead | undefined;
-  // Only with `alter`.
-  readonly schema?: TargetSchema;
-  readonly omissions?: readonly Omission[];
-}
-
 /**
  * Prepares the replay of statements on a target. The statements are sent when the caller reads their outcomes.
  * - By default, it reads and checks all statements before it returns. It throws if the check rejects a statement.
@@ -60,24 +46,34 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   const { ignore, wait, signal, info = () => {}, trackProgress = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
   const runOfInput = await prepareRun(input, target, options);
-  const run = options.alter ? await makePlan(runOfInput, target, options) : runOfInput;
-  const { statements, count, guard, locations, planHead, omissions = [] } = run;
-  const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(client)));
+  const run = { ...runOfInput, ...(options.alter && (await makePlan(runOfInput, target, options))) };
+  const { statements, count, locations, preflightCheck, ignored, guard, planHead, schema, omissions = [] } = run;
+  const healthBefore = guard && (schema?.health ?? (await fetchHealth(client)));
 
   // With `wait`, the target is usually a container that restarts, so it has many of the objects already.
   const existing = new FetchedObjects(client, options.warn, wait !== undefined);
-  const { executors, dryRun } = await createExecutors(run, existing, target, options);
+  const pollLimits = { timeout: config.timeout, signal };
+  // Without --retries too, a statement is sent once more if its reply was lost and its object is missing.
+  const maxResends = Math.max(config.retries ?? 0, 1);
+  const context = { ...options, ignored, preflightCheck, existing, maxResends, pollLimits };
+  let dryRun: DryRun | undefined;
+  if (options.dryRun) {
+    const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
+    dryRun = new (await import('./dry-run/dry-run.js')).DryRun(known, { ...context, client, planHead });
+  }
+  const executors = dryRun
+    ? [dryRun.predictResult]
+    : target.jobClients.map(client => createExecutor({ ...context, client, guard }));
   const endOfRun = new AbortController();
   const stopSignal = AbortSignal.any([signal, endOfRun.signal]);
   // The rest only builds a chain of generators. No statement is sent until `outcomes` is read.
   const upcoming = dryRun || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : trackProgress(upcoming, count, stopSignal);
   let outcomes = executeStatements(queue, executors, { ...options, endOfRun, planHead, locations });
-  if (!(options.dryRun || options.noVerify))
-    outcomes = endIfDifferent(verifyOutcomes(outcomes, { client, existing, ignore }), options, endOfRun);
+  if (!(options.dryRun || options.noVerify)) outcomes = verifyOutcomes(outcomes, { client, existing, ignore });
   return {
     omissions,
-    outcomes: warnOfProblems(outcomes, client, options),
+    outcomes: superviseOutcomes(outcomes, client, endOfRun, options),
     formatHarm: () => dryRun?.formatHarm() ?? [],
     fetchProblemLines: async wasApplied => {
       if (!healthBefore) return [];
@@ -92,7 +88,7 @@ export async function prepareReplay(input: ReplayInput, target: ReplayTarget, op
   };
 }
 
-async function prepareRun(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Run> {
+async function prepareRun(input: ReplayInput, target: ReplayTarget, options: ReplayOptions) {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
   const permitted = { statements: new Set<string>(), queries: new NameMap<string[]>(), allowsPlan: options.allowPlan };
@@ -106,15 +102,14 @@ async function prepareRun(input: ReplayInput, target: ReplayTarget, options: Rep
   const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
   if (spooled) target.resources.push(spooled);
   const { guard, planHead } = checked;
-  const [source, count] = [spooled ?? allowed, spooled?.count];
-  return { statements: source, count, locations, preflightCheck, ignored, guard, planHead };
+  return { statements: spooled ?? allowed, count: spooled?.count, locations, preflightCheck, ignored, guard, planHead };
 }
 
 /** @throws CodedError for omissions, unless the run keeps going or is a dry run */
-async function makePlan(run: Run, { config, client }: ReplayTarget, options: ReplayOptions): Promise<Run> {
+async function makePlan(input: ReplayInput, { config, client }: ReplayTarget, options: ReplayOptions) {
   const schema = await fetchTargetSchema(config, client, options.warn);
   const { planAlter } = await import('./plan-alter.js');
-  const { planStatements, statements, locations, omissions, notes, warnings } = await planAlter(run, schema, options);
+  const { planStatements, statements, locations, omissions, notes, warnings } = await planAlter(input, schema, options);
   for (const warning of warnings) options.warn(warning);
   for (const note of notes) options.info?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(omissions);
@@ -122,51 +117,32 @@ async function makePlan(run: Run, { config, client }: ReplayTarget, options: Rep
   const isGuarded = planStatements.length > 0 && !options.dryRun;
   const changedMessage = 'the target changed during planning; rerun the same command';
   return {
-    ...run,
     statements: Readable.from(statements),
     count: statements.length,
     locations,
     preflightCheck: createPreflightCheck(client, options.allow, permitted),
-    ...(isGuarded && { guard: await requireState(planStatements, client, changedMessage) }),
+    guard: isGuarded ? await requireState(planStatements, client, changedMessage) : undefined,
     schema,
     planHead: parsePlanHead(planStatements[0] ?? ''),
     omissions,
   };
 }
 
-async function createExecutors(
-  { schema, preflightCheck, ignored, guard, planHead }: Run,
-  existing: FetchedObjects,
-  { config, client, jobClients }: ReplayTarget,
-  options: ReplayOptions,
-): Promise<{ executors: Executor[]; dryRun?: DryRun }> {
-  const pollLimits = { timeout: config.timeout, signal: options.signal };
-  // Without --retries too, a statement is sent once more if its reply was lost and its object is missing.
-  const maxResends = Math.max(config.retries ?? 0, 1);
-  const context = { ...options, ignored, preflightCheck, existing, maxResends, pollLimits };
-  if (!options.dryRun) return { executors: jobClients.map(client => createExecutor({ ...context, client, guard })) };
-  const known = schema ?? (await fetchSchemaIfShown(config, client, options.warn));
-  const dryRun = new (await import('./dry-run/dry-run.js')).DryRun(known, { ...context, client, planHead });
-  return { executors: [(entry, isPlanned) => dryRun.predictResult(entry, isPlanned)], dryRun };
-}
-
-/** Ends the run if an object of a plan was read back and differs from its statement. */
-async function* endIfDifferent(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, endOfRun: AbortController) {
-  for await (const outcome of outcomes) {
-    if (outcome.planHead && endsRun(outcome, options)) endOfRun.abort();
-    yield outcome;
-  }
-}
-
-/** After the last outcome, warns of each skipped object that the target reports as invalid or suspended, unless that is ignored. */
-async function* warnOfProblems(
+/**
+ * Ends the run if an object of a plan was read back and differs from its statement. After the last outcome, warns of each skipped object
+ * that the target reports as invalid or suspended, unless that is ignored.
+ */
+async function* superviseOutcomes(
   outcomes: AsyncIterable<Outcome>,
   client: Client,
-  { ignore, signal, warn }: ReplayOptions,
-) {
+  endOfRun: AbortController,
+  options: ReplayOptions,
+): AsyncGenerator<Outcome> {
+  const { ignore, signal, warn } = options;
   const skipped: StatementIdentity[] = [];
   for await (const outcome of outcomes) {
-    const { result, identity, statement } = outcome;
+    const { result, identity, statement, planHead } = outcome;
+    if (planHead && endsRun(outcome, options)) endOfRun.abort();
     if (result === 'skipped' && isObjectKind(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))
       skipped.push(identity);
     yield outcome;
@@ -187,13 +163,9 @@ async function* warnOfProblems(
 
 async function fetchProblemLines(client: Client, former: Health): Promise<string[]> {
   const after = await fetchHealth(client);
-  const isNew = (state: 'invalid' | 'suspended', name: string) => !former[state]?.has(name);
-  const hasNew = (['invalid', 'suspended'] as const).some(state =>
-    [...(after[state]?.keys() ?? [])].some(name => isNew(state, name)),
-  );
-  const objects = hasNew ? await fetchAllObjects(client) : [];
-  return objects
+  const isHealthy = !after.invalid?.size && !after.suspended?.size;
+  return (isHealthy ? [] : await fetchAllObjects(client))
     .flatMap(object => problemsOf(object, after))
-    .filter(({ identity, state }) => isNew(state, identity.name))
+    .filter(({ identity, state }) => !former[state]?.has(identity.name))
     .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
