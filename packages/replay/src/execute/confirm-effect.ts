@@ -98,8 +98,6 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
   const { command, expected } = pending;
   const { client, existing, noVerify, pollLimits } = context;
   if (command.action === 'refresh') return waitForRefreshOrRepeat(command.name, pending.refreshBefore, context);
-  if (command.action === 'drop')
-    return !noVerify && isObjectKind(command.kind) ? verifyDone(command, existing) : APPLIED;
   for (const object of findWalObjects(command)) {
     const state = await poll(pollLimits, async () => {
       const state = await fetchWalState(client, object.name);
@@ -109,10 +107,9 @@ async function waitForEffect(pending: PendingEffect, context: ConfirmationContex
     if (state === undefined)
       return targetFailure('unknown', 'accepted, but not applied yet; a larger --timeout waits longer', client);
   }
-  // A statement may change more objects than it names, so all definitions that were fetched earlier may be outdated.
-  existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return APPLIED;
-  if (command.action === 'rename') return verifyDone(command, existing);
+  if (command.action === 'rename' || (command.action === 'drop' && isObjectKind(command.kind)))
+    return verifyDone(command, existing);
   const [altered] = command.action === 'alter' ? command.alters : [];
   if (!altered || expected === undefined) return APPLIED;
   const found = await existing.fetchStatement(altered);
@@ -198,7 +195,7 @@ async function waitForRefreshOrRepeat(
     if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
     invalidatedAt = 0;
     const reply = await client.execute(printFullRefresh(name));
-    return reply.ok ? undefined : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
+    return reply.ok ? undefined : failedRefresh(reply.message, reply.isDenied);
   });
   return result ?? targetFailure('unknown', 'accepted, but not finished yet; a larger --timeout waits longer', client);
 }
@@ -220,13 +217,11 @@ async function waitForFirstFillOrRefresh(name: string, context: ConfirmationCont
   const { state } = (hasStoredBase ? await poll(pollLimits, watch) : undefined) ?? {};
   if (!state || !isInvalidation(state)) return APPLIED;
   const reply = await client.execute(printFullRefresh(name));
-  return reply.ok
-    ? waitForRefreshOrRepeat(name, state, context)
-    : { ...failedRefresh(reply.message), isDenied: reply.isDenied };
+  return reply.ok ? waitForRefreshOrRepeat(name, state, context) : failedRefresh(reply.message, reply.isDenied);
 }
 
-const failedRefresh = (reason: string) =>
-  ({ result: 'rejected', error: `accepted, but the refresh failed: ${reason}` }) as const;
+const failedRefresh = (reason: string, isDenied = false) =>
+  ({ result: 'rejected', error: `accepted, but the refresh failed: ${reason}`, isDenied }) as const;
 
 /**
  * Milliseconds after which an invalid view is refreshed again. A server reports an ALTER of `t` as applied, but invalidates the views over
