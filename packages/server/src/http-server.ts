@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type HttpRequest, readRequest } from './request.js';
-import type { HttpResponse } from './response.js';
+import type { HttpResponse } from './routes.js';
 
 interface HttpServerOptions {
   /** Answers a request. It must not throw. */
