@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { createHttpServer } from '../../packages/server/src/http-server.js';
+import { startHttpServer } from '../../packages/server/src/http-server.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import type { Server } from '../support/server.js';
@@ -204,7 +204,9 @@ test('an unread reply delays the next request of its connection', async t => {
 test('of requests that arrive together the first is answered; those sent meanwhile come next', async t => {
   const answers = [deferred(), deferred(), deferred()];
   const asked: (string | undefined)[] = [];
-  const { server: listener, close } = createHttpServer({
+  const { port, close } = await startHttpServer({
+    address: '127.0.0.1',
+    port: 0,
     async answer({ parameters }) {
       const query = parameters.get('query');
       await answers[asked.push(query) - 1]?.promise;
@@ -212,9 +214,8 @@ test('of requests that arrive together the first is answered; those sent meanwhi
     },
     requestLimit: 1000,
   });
-  await once(listener.listen(0, '127.0.0.1'), 'listening');
   t.teardown(close);
-  const socket = await openSocket(t, `http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
+  const socket = await openSocket(t, `http://127.0.0.1:${port}`);
   const sendTogether = (...queries: string[]) => socket.write(queries.map(query => getRequest(query)).join(''));
   sendTogether('a', 'dropped');
   while (asked.length < 1) await setImmediate();

@@ -4,11 +4,14 @@
  * Unlike QuestDB, sqlserve ends a request that takes too long, closes idle connections for new ones, and does not read on after a body.
  */
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type HttpRequest, readRequest } from './request.js';
 import type { HttpResponse } from './routes.js';
 
 interface HttpServerOptions {
+  readonly address: string;
+  readonly port: number;
   /** Answers a request. It must not throw. */
   answer(request: HttpRequest): Promise<HttpResponse>;
   readonly requestLimit: number;
@@ -16,38 +19,30 @@ interface HttpServerOptions {
   readonly logRequest?: ((line: string) => void) | undefined;
 }
 
-export interface HttpServer {
-  readonly server: Server;
-  close(): Promise<void>;
-}
-
-export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const connections: Connections = { open: new Set(), idle: new Set() };
+export async function startHttpServer(options: HttpServerOptions) {
+  const connections: Connections = new Map();
   const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+  await once(server.listen(options.port, options.address), 'listening');
   return {
-    server,
-    async close() {
+    port: (server.address() as AddressInfo).port,
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of connections.open) socket.destroy();
+      for (const socket of connections.keys()) socket.destroy();
       await closed;
     },
   };
 }
 
-interface Connections {
-  readonly open: Set<Socket>;
-  /** Connections without a request in progress; the one that has waited longest is the first. */
-  readonly idle: Set<Socket>;
-}
+/** `idle`: without a request in progress. Of these, the one that has waited longest is the first. */
+type Connections = Map<Socket, 'idle' | 'busy'>;
 
 function serveConnection(
   socket: Socket,
   { answer, requestLimit, logRequest }: HttpServerOptions,
-  { open, idle }: Connections,
+  connections: Connections,
 ): void {
   let received = '';
-  let isBusy = false;
   let deadline: NodeJS.Timeout | undefined;
   // How long a request may take to arrive, and how long a client may take to hang up after `Connection: close`
   const closeLater = () => setTimeout(() => socket.destroy(), 30_000).unref();
@@ -57,12 +52,11 @@ function serveConnection(
   socket.on('end', () => socket.destroy());
   socket.on('close', () => {
     clearTimeout(deadline);
-    open.delete(socket);
-    idle.delete(socket);
+    connections.delete(socket);
   });
   const serveNext = async () => {
     // All that has arrived since the last request: as with QuestDB, the first request in it is answered, and the rest is dropped.
-    const bytes: string | null = isBusy ? null : socket.read();
+    const bytes: string | null = connections.get(socket) === 'busy' ? null : socket.read();
     if (bytes === null) return;
     received += bytes;
     const request = readRequest(received, requestLimit);
@@ -78,8 +72,7 @@ function serveConnection(
       socket.destroy();
       return;
     }
-    isBusy = true;
-    idle.delete(socket);
+    connections.set(socket, 'busy');
     const start = performance.now();
     const response = await answer(request);
     logRequest?.(`${formatTarget(request)} ${response.status} ${(performance.now() - start).toFixed(1)} ms`);
@@ -90,41 +83,30 @@ function serveConnection(
       return;
     }
     // The next request waits until this response is sent: responses that the client does not read must not pile up.
-    socket.write(encodeResponse(response), () => {
-      isBusy = false;
-      idle.add(socket);
+    socket.write(encodeResponse(response), error => {
+      if (error) return;
+      connections.delete(socket);
+      connections.set(socket, 'idle');
       void serveNext();
     });
   };
   socket.on('readable', serveNext);
-  open.add(socket);
-  idle.add(socket);
-  if (open.size > 256) [...idle].at(0)?.destroy(); // `http.net.connection.limit`
+  connections.set(socket, 'idle');
+  if (connections.size <= 256) return; // `http.net.connection.limit`
+  const [longest] = [...connections].find(([, state]) => state === 'idle') ?? [];
+  longest?.destroy();
 }
 
 /** Omits the query, which may contain a password, and a login before the host. */
 const formatTarget = ({ method, path }: HttpRequest): string =>
   `${method.slice(0, 20)} ${path.replace(/\/\/[^/]*@/, '//').slice(0, 100)}`;
 
-const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  204: 'OK',
-  301: 'Moved Permanently',
-  400: 'Bad request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  500: 'Internal server error',
-};
+const REASONS: typeof STATUS_CODES = { ...STATUS_CODES, 204: 'OK', 400: 'Bad request', 500: 'Internal server error' };
 
 /** `http.send.buffer.size`: no chunk is larger. */
 const MAX_CHUNK = 2 * 1024 * 1024;
 
-function encodeResponse(
-  { status, type, body, headers = {}, isUnchunked = false }: HttpResponse,
-  isLast = false,
-): Buffer {
+function encodeResponse({ status, type, body, headers = {}, isUnchunked }: HttpResponse, isLast = false): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!isUnchunked) lines.push('Transfer-Encoding: chunked');

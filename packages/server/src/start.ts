@@ -1,12 +1,10 @@
 import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import type { Acl, ColumnNaming } from '@sqlpipe/engine';
+import type { ColumnNaming } from '@sqlpipe/engine';
 import { DEFAULT_REQUEST_BUFFER, findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
-import { createHttpServer, type HttpServer } from './http-server.js';
-import { Journal } from './journal.js';
+import { startHttpServer } from './http-server.js';
+import { openJournal } from './journal.js';
 import { DEFAULT_ADMIN, type EditionName, type LoginCredentials } from './logins.js';
 import { createRouter, isLoopback } from './routes.js';
 import { Service } from './service.js';
@@ -78,43 +76,34 @@ export async function startServer({
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   if (data === undefined) await loadAll();
-  const journal = data === undefined ? undefined : await Journal.open(data, service.engine, loadAll);
+  const journal = data === undefined ? undefined : await openJournal(data, service.engine, loadAll);
   service.journal = journal;
-  let httpServer: HttpServer;
   try {
-    if (service.isEnterprise) rejectNamesake(service.engine.acl);
+    const { acl } = service.engine;
+    // The administrator is not stored, so no stored principal may have this name.
+    const { kind, name } = (service.isEnterprise && acl.find(acl.admin)) || {};
+    if (kind)
+      throw new CodedError(
+        'CONFIG',
+        `QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`,
+      );
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-    httpServer = createHttpServer({ answer: createRouter(service, hosts), requestLimit, logRequest });
-    await once(httpServer.server.listen(port, address), 'listening');
+    const answer = createRouter(service, hosts);
+    const httpServer = await startHttpServer({ address, port, answer, requestLimit, logRequest });
+    let closed: Promise<void> | undefined;
+    return {
+      url: `http://${address.includes(':') ? `[${address}]` : address}:${httpServer.port}`,
+      isRestored,
+      close() {
+        closed ??= httpServer.close().then(() => journal?.close());
+        return closed;
+      },
+    };
   } catch (error) {
     await journal?.close();
     throw error;
   }
-  const { port: selected } = httpServer.server.address() as AddressInfo;
-  const closeAll = async () => {
-    await httpServer.close();
-    await journal?.close();
-  };
-  let closed: Promise<void> | undefined;
-  return {
-    url: `http://${address.includes(':') ? `[${address}]` : address}:${selected}`,
-    isRestored,
-    close() {
-      closed ??= closeAll();
-      return closed;
-    },
-  };
-}
-
-/** The administrator is not stored, so no stored principal may have this name. */
-function rejectNamesake(acl: Acl): void {
-  const namesake = acl.find(acl.admin);
-  if (!namesake) return;
-  throw new CodedError(
-    'CONFIG',
-    `QDB_ACL_ADMIN_USER: the folder of --data has a ${namesake.kind} called '${namesake.name}'; choose another name`,
-  );
 }
 
 async function loadSchema({ label, statements }: InitialSchema, execute: (statement: string) => Promise<unknown>) {
