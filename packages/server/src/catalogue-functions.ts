@@ -124,31 +124,26 @@ const LIST_FUNCTIONS = new Map(
   }),
 );
 
-type CatalogueColumn = Column & { isDesignated: boolean; isStored: boolean };
-
-const symbolCapacity = ({ type, isStored, capacity = DEFAULT_CAPACITY }: CatalogueColumn): number =>
-  type === 'SYMBOL' && isStored ? capacity : 0;
-
-const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
-  ['column', 'STRING', ({ name }) => name],
-  ['type', 'STRING', ({ type }) => type],
-  ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
-  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolCapacity(column) && DEFAULT_CAPACITY)],
-  ['symbolCached', 'BOOLEAN', ({ type, cached, isStored }) => type === 'SYMBOL' && cached && isStored],
-  ['symbolCapacity', 'INT', symbolCapacity],
-  ['symbolTableSize', 'INT', () => 0],
-  ['designated', 'BOOLEAN', ({ isDesignated }) => isDesignated],
-  ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
-];
-
 export function listColumns(session: Session, name: string, position: number): ResultSet {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name);
   requirePartialReadAccess(session, object.name);
   const { kind, columns, timestamp } = object;
-  return listObjects(
-    COLUMN_COLUMNS,
-    columns.map(column => ({ ...column, isDesignated: column.name === timestamp, isStored: kind !== 'view' })),
+  const isStoredSymbol = ({ type }: Column) => type === 'SYMBOL' && kind !== 'view';
+  const symbolCapacity = (column: Column) => (isStoredSymbol(column) ? (column.capacity ?? DEFAULT_CAPACITY) : 0);
+  return listObjects<Column>(
+    [
+      ['column', 'STRING', ({ name }) => name],
+      ['type', 'STRING', ({ type }) => type],
+      ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
+      ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolCapacity(column) && DEFAULT_CAPACITY)],
+      ['symbolCached', 'BOOLEAN', column => isStoredSymbol(column) && column.cached],
+      ['symbolCapacity', 'INT', symbolCapacity],
+      ['symbolTableSize', 'INT', () => 0],
+      ['designated', 'BOOLEAN', ({ name }) => name === timestamp],
+      ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
+    ],
+    columns,
   );
 }
 

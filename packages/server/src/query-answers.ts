@@ -137,21 +137,16 @@ function projectColumns(table: ResultSet, query: ParsedQuery, { fields }: Relati
   return { columns: picks.map(({ head }) => head), rows: table.rows.map(row => picks.map(({ value }) => value(row))) };
 }
 
-function sortRows(table: ResultSet, { orderBy }: SelectStatement): ResultSet {
-  if (!orderBy) return table;
-  const keys = orderBy.map(({ expression, direction }) => {
-    const index = table.columns.findIndex(head => isSameName(head.name, columnName(expression)));
+function sortRows({ columns, rows }: ResultSet, { orderBy = [] }: SelectStatement): ResultSet {
+  let sorted = rows;
+  for (const { expression, direction } of orderBy.toReversed()) {
+    const index = columns.findIndex(head => isSameName(head.name, columnName(expression)));
     if (index < 0) throw noRowsError();
-    return { index, sign: direction === 'desc' ? -1 : 1 };
-  });
-  const rows = table.rows.toSorted((a, b) => {
-    for (const { index, sign } of keys) {
-      const [one, other] = [a[index] ?? null, b[index] ?? null];
-      if (one !== other) return (one ?? '') < (other ?? '') ? -sign : sign;
-    }
-    return 0;
-  });
-  return { columns: table.columns, rows };
+    const sign = direction === 'desc' ? -1 : 1;
+    const cellOf = (row: readonly Cell[]) => row[index] ?? '';
+    sorted = sorted.toSorted((a, b) => (cellOf(a) === cellOf(b) ? 0 : cellOf(a) < cellOf(b) ? -sign : sign));
+  }
+  return { columns, rows: sorted };
 }
 
 function limitRows(table: ResultSet, { limit }: SelectStatement): ResultSet {
