@@ -18,7 +18,7 @@ const MESSAGE_FILES = [
   'files/src/schema-folder',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
   ...['execute/executor', 'outcome', 'checks/preflight', 'execute/verify'].map(name => `replay/src/${name}`),
-  ...['format-rejection', 'login-check', 'resume-hint'].map(name => `sqlapply/src/${name}`),
+  ...['format-rejection', 'login-check', 'summary'].map(name => `sqlapply/src/${name}`),
 ].map(name => `packages/${name}.ts`);
 
 const SERVER_FILES =

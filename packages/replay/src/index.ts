@@ -1,7 +1,7 @@
 /*! From statements to what an instance made of them. The steps are not exported, because a wrong order would lose checks. */
 
 export { PreflightError } from './checks/preflight.js';
-export { type IfExists, type ReplayOptions, rejectBadOptions } from './options.js';
+export { type ReplayOptions, rejectBadOptions } from './options.js';
 export {
   formatStatementLabel,
   isReject,

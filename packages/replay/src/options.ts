@@ -1,12 +1,10 @@
 import type { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError } from '@sqlpipe/text';
 
-/** What to do about an object that exists: compare it, count it as an error, or skip it. */
-export type IfExists = 'compare' | 'fail' | 'skip';
-
 /** How to replay. */
 export interface ReplayOptions {
-  readonly ifExists: IfExists;
+  /** What to do about an object that exists: compare it, count it as an error, or skip it. */
+  readonly ifExists: 'compare' | 'fail' | 'skip';
   /** Continue after a rejection, except that of an assertion or in a plan. With `alter`: apply a plan that leaves something out. */
   readonly keepGoing: boolean;
   readonly dryRun: boolean;

@@ -1,9 +1,9 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
-import { displayName } from '@sqlpipe/sql';
+import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
+import { isReject, isReordered, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
+import { displayName, isObjectKind } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';
 import type { RunArgs } from './options.js';
-import { ResumeHint } from './resume-hint.js';
 
 const MAX_LISTED = 5;
 
@@ -73,24 +73,76 @@ export class Summary {
 
   /** `LABEL: 5 statements: 3 applied, 2 skipped`, or `LABEL: 3 of 5 applied, 1 skipped, 1 rejected` and a hint. */
   toString(): string {
-    const formatCounts = (counts: [Result, number][]) => counts.map(([result, count]) => `${count} ${result}`);
-    if (this.isComplete || !this.#resumeHint) {
-      return [this.label, formatCount(this.total, 'statement'), formatCounts([...this.#counts]).join(', ')]
-        .filter(Boolean)
-        .join(': ');
-    }
-    const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
-    const others = [...this.#counts].filter(([result]) => result !== 'applied');
-    const state = [applied, ...formatCounts(others)].join(', ');
+    const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
+    if (this.isComplete || !this.#resumeHint)
+      return [this.label, formatCount(this.total, 'statement'), counts.join(', ')].filter(Boolean).join(': ');
+    const others = counts.filter(count => !count.endsWith(' applied'));
+    const state = [`${this.#counts.get('applied') ?? 0} of ${this.total} applied`, ...others].join(', ');
     return formatMessage([`${this.label}: ${state}`, ...this.#formatLosses()].join('; '), [
-      `hint: ${this.#resumeHint}`,
+      `hint: ${this.#resumeHint.format(this.#irreversible !== undefined)}`,
     ]);
   }
 
   #formatLosses(): string[] {
     if (!this.#irreversible || !this.#counts.has('applied')) return [];
-    const [first, ...more] = this.#appliedLosses;
-    if (first === undefined) return ['nothing was lost'];
-    return [`nothing undoes ${more.length > 0 ? 'statements' : 'statement'} ${this.#appliedLosses.join(', ')}`];
+    const { length } = this.#appliedLosses;
+    if (length === 0) return ['nothing was lost'];
+    return [`nothing undoes ${length > 1 ? 'statements' : 'statement'} ${this.#appliedLosses.join(', ')}`];
+  }
+}
+
+const BEGINNINGS = {
+  error: 'fix the error and',
+  difference: 'change the object or the statement, then',
+  none: 'to continue,',
+};
+
+/** How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
+class ResumeHint {
+  #cause: keyof typeof BEGINNINGS = 'none';
+  /** Whether an object exists that can be compared only as text, or not at all. */
+  #hasIncomparable = false;
+  /** The verbs of applied statements that a rerun would execute again. */
+  readonly #appliedVerbs = new Set<string>();
+  #unknownStatement: number | undefined;
+
+  /** @param isPlannedHere whether the plan was made by the same command */
+  constructor(
+    private readonly ifExists: RunArgs['ifExists'],
+    private readonly isPlannedHere: boolean,
+  ) {}
+
+  /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
+  recordOutcome(outcome: Outcome, isInterrupted: boolean): void {
+    const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
+    if (result === 'unknown' && !isShowable(identity)) this.#unknownStatement = n;
+    if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
+    const isComparable = comparison
+      ? !comparison.isTokenComparison
+      : !isObjectKind(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
+    const mayExist = exists || result === 'applied' || result === 'differs' || result === 'unknown';
+    const isIncomparable = (exists && this.ifExists === 'compare') || (mayExist && !isComparable);
+    this.#hasIncomparable ||= isIncomparable;
+    const isRejected = isReject(outcome) && result !== 'not reached';
+    const mayBeRight = (isIncomparable && result === 'differs') || exists;
+    const isCanceled = isInterrupted && failure !== undefined;
+    if (isCanceled || (failure === undefined && (!isRejected || mayBeRight))) return;
+    if (failure !== undefined || result !== 'differs') this.#cause = 'error';
+    else if (this.#cause === 'none') this.#cause = 'difference';
+  }
+
+  /** @param isPlan whether the input is a plan, which is valid only for the state that it was made for */
+  format(isPlan: boolean): string {
+    const beginning = BEGINNINGS[this.#cause];
+    if (isPlan)
+      return `${beginning} ${this.isPlannedHere ? 'rerun the same command' : 'make the plan again with sqldiff --alter'}`;
+    const needed = this.#hasIncomparable || this.ifExists === 'skip' ? 'skip' : 'compare';
+    const option = needed === this.ifExists ? '' : ` with --if-exists ${needed}`;
+    const exceptions = [
+      ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
+      ...(this.#unknownStatement ? [`without statement ${this.#unknownStatement} if it is in force there`] : []),
+    ];
+    const except = exceptions.length ? `, ${exceptions.join(' and ')}` : '';
+    return `${beginning} rerun the same command${option}${except}: it skips ${needed === 'skip' ? 'existing' : 'equal'} objects`;
   }
 }
