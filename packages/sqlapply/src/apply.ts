@@ -35,15 +35,12 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
   return applyInput(options, openInputAndInstance, io);
 }
 
-interface InputAndInstance {
-  input: Input;
-  instance: ConnectionConfig;
-}
+type OpenInputAndInstance = () => Promise<{ input: Input; instance: ConnectionConfig }>;
 
 /** Prepares a run, executes it and reports it. An error of the preparation says that nothing was sent. @returns the exit status */
 export async function applyInput(
   options: RunArgs,
-  openInputAndInstance: () => Promise<InputAndInstance>,
+  openInputAndInstance: OpenInputAndInstance,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
@@ -82,7 +79,7 @@ async function rejectBadArgs(options: RunArgs): Promise<void> {
 }
 
 /** Opens the input and the instance, and checks the statements. Sends nothing. */
-async function prepare(openInputAndInstance: () => Promise<InputAndInstance>, options: RunArgs, io: Io) {
+async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunArgs, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
   const { input, instance } = await openInputAndInstance();
   const signal = io.catchSignals();

@@ -9,17 +9,8 @@ const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
-type ReportedOutcome = Pick<
-  Outcome,
-  'n' | 'statement' | 'location' | 'identity' | 'result' | 'error' | 'position' | 'comparison' | 'isDenied'
->;
-
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
-export function formatRejection(
-  outcome: ReportedOutcome,
-  label: string,
-  hasColors = false,
-): [head: string, below?: string[]] {
+export function formatRejection(outcome: Outcome, label: string, hasColors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${formatStatementLabel(outcome)}: ${unknown}${formatExcerpt(error, 1000)}${isDenied ? DENIED_HELP : ''}`;
@@ -28,10 +19,6 @@ export function formatRejection(
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
   return [head, [...below, ...formatHints(findHints(outcome))]];
 }
-
-/** The warning that CREATE OR REPLACE changes a definition. */
-export const formatReplacement = (outcome: Outcome, label: string, hasColors: boolean) =>
-  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, label, hasColors);
 
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
@@ -55,7 +42,7 @@ const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
   ],
 ];
 
-function findHints({ identity: { kind, name }, error = '', isDenied, comparison }: ReportedOutcome): string[] {
+function findHints({ identity: { kind, name }, error = '', isDenied, comparison }: Outcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   // The server pairs quotes and sees `--` inside block comments (observed on 9.3.4).
   if (error === 'empty query')

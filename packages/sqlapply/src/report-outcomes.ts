@@ -19,7 +19,7 @@ import {
 } from '@sqlpipe/replay';
 import { displayName, printOnOneLine, redact, redactFully } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, formatCount, formatExcerpt, formatSafeJson, indentLines } from '@sqlpipe/text';
-import { formatRejection, formatReplacement } from './format-rejection.js';
+import { formatRejection } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunArgs } from './options.js';
 import { Summary } from './summary.js';
@@ -95,7 +95,10 @@ async function* reportOutcomes(
           `${formatStatementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`,
         );
       if (!options.dryRun) reportStatement(outcome, io);
-      if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.hasErrorColors));
+      if (outcome.replaced) {
+        const replacement = { ...outcome, ...outcome.replaced, error: 'it replaces a different definition' };
+        io.warn(...formatRejection(replacement, label, io.hasErrorColors));
+      }
       summary.recordOutcome(outcome, signal.aborted);
       logins.recordOutcome(outcome);
       yield outcome;
@@ -122,19 +125,17 @@ async function* reportOutcomes(
   }
 }
 
-function toAnnotation(outcome: Outcome, label: string): string {
-  const { location, ...unlocated } = outcome;
-  const { statement, position } = outcome;
-  const [head, below = []] = formatRejection(unlocated, label);
-  return formatAnnotation({ ...findLocation(statement, location, position), message: [head, ...below].join('\n') });
+function toAnnotation({ location, ...outcome }: Outcome, label: string): string {
+  const [head, below = []] = formatRejection(outcome, label);
+  const place = findLocation(outcome.statement, location, outcome.position);
+  return formatAnnotation({ ...place, message: [head, ...below].join('\n') });
 }
 
 /** With `-v`, shows each statement and its result, except statements that were skipped or not reached. */
 function reportStatement(outcome: Outcome, io: Io): void {
   if (!io.detail || WITHOUT_EFFECT.has(outcome.result)) return;
-  const lines = escapeLines(redactFully(outcome.statement)).split('\n');
-  const below = lines.map(line => `  ${line}`);
-  io.detail(`${formatStatementLabel(outcome)}: ${outcome.result}`, below);
+  const below = `  ${escapeLines(redactFully(outcome.statement)).replaceAll('\n', '\n  ')}`;
+  io.detail(`${formatStatementLabel(outcome)}: ${outcome.result}`, [below]);
 }
 
 /** Writes `would create table 'x'` and the effects for each statement, then the harm. Skipped or unreached ones are only counted. */
