@@ -53,17 +53,8 @@ interface CompareSchemasOptions {
 }
 
 /** Compares objects and principals by name in any case, rights one permission at a time, and other statements by their tokens. */
-export function compareSchemas(
-  a: Iterable<string>,
-  b: Iterable<string>,
-  {
-    defaults,
-    ignoreOwner = false,
-    ignoreExtra = false,
-    health: [healthA, healthB] = [undefined, undefined],
-    ignore = new IgnoreRules(),
-  }: CompareSchemasOptions = {},
-): SchemaComparison {
+export function compareSchemas(a: Iterable<string>, b: Iterable<string>, given: CompareSchemasOptions = {}) {
+  const { defaults, ignoreOwner, ignoreExtra, health = [undefined, undefined], ignore = new IgnoreRules() } = given;
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
   const options = {
     defaults,
@@ -94,7 +85,7 @@ export function compareSchemas(
     }
   }
   const addProblems = (side: 'a' | 'b', { identity, statement }: Item): void => {
-    for (const problem of problemsOf(identity, (side === 'a' ? healthA : healthB) ?? {}))
+    for (const problem of problemsOf(identity, health[side === 'a' ? 0 : 1] ?? {}))
       if (ignore.ignoresProperty(identity, problem.state)) result.ignored.push({ identity, property: problem.state });
       else if (!ignore.ignoresObject({ ...identity, statement })) result.problems.push({ side, ...problem });
   };

@@ -1,4 +1,4 @@
-import { isObjectKind, type Kind, type KindAndName, type NameMap, type NameSet, type ObjectKind } from '@sqlpipe/sql';
+import { isStoredViewKind, type Kind, type KindAndName, type NameMap, type NameSet } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. */
 export interface Health {
@@ -44,14 +44,10 @@ export const problemsOf = (identity: KindAndName, health: Health): HealthProblem
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
-export const statesOf = (kind: Kind) => (isObjectKind(kind) ? STATES_BY_KIND[kind] : []);
-
-const STATES_BY_KIND: Readonly<Record<ObjectKind, readonly HealthProblem['state'][]>> = {
-  table: ['suspended'],
-  view: ['invalid'],
-  'materialized view': ['invalid', 'suspended'],
-  'live view': ['invalid', 'suspended'],
-};
+export const statesOf = (kind: Kind): HealthProblem['state'][] => [
+  ...(kind === 'view' || isStoredViewKind(kind) ? ['invalid' as const] : []),
+  ...(kind === 'table' || isStoredViewKind(kind) ? ['suspended' as const] : []),
+];
 
 /** Why a change of its base makes a stored view invalid, in the server's words (observed on 9.3.4; REBASE WAL is of QuestDB 10). */
 export type ChangeOfBaseReason =

@@ -21,12 +21,8 @@ export interface MatchCriteria {
 }
 
 /** Kinds and names must match, if there are any criteria for them. @throws InvalidOptionError for an unknown kind or a bad expression */
-export function createMatcher({
-  patterns,
-  regexp = [],
-  kind = [],
-  invertMatch = false,
-}: MatchCriteria): (candidate: Candidate) => boolean {
+export function createMatcher(criteria: MatchCriteria): (candidate: Candidate) => boolean {
+  const { patterns, regexp = [], kind = [], invertMatch = false } = criteria;
   const globs = patterns.map(foldCase);
   const expressions = regexp.map(source => {
     try {
@@ -62,11 +58,11 @@ export interface RelatedOptions {
 export function selectWithRelated(
   schema: Schema,
   matches: (entry: Entry) => boolean,
-  { withDeps, withDependents }: RelatedOptions,
+  related: RelatedOptions,
 ): Entry[] {
   let selected = new Set(schema.entries.filter(matches));
-  if (withDependents) selected = findReachable(selected, entry => schema.dependentsOf(entry));
-  if (withDeps) selected = findReachable(selected, entry => schema.dependenciesOf(entry));
+  if (related.withDependents) selected = findReachable(selected, entry => schema.dependentsOf(entry));
+  if (related.withDeps) selected = findReachable(selected, entry => schema.dependenciesOf(entry));
   return schema.entries.filter(entry => selected.has(entry));
 }
 

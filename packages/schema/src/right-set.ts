@@ -113,9 +113,8 @@ export class RightSet {
     const [entity, privilege, table] = pathOf(right);
     const tables = this.#at([entity, privilege]);
     const isOnTable = right.kind === 'grant' && table !== DATABASE;
-    const wider = (isOnTable ? [table, ALL_NAMES, DATABASE] : [table]).map(
-      name => tables?.get(name)?.get(WHOLE_TABLE)?.stored,
-    );
+    const names = isOnTable ? [table, ALL_NAMES, DATABASE] : [table];
+    const wider = names.map(name => tables?.get(name)?.get(WHOLE_TABLE)?.stored);
     const same = this.#find(right);
     const covering = new Set([same, ...wider]);
     if (onlyWider) covering.delete(same);

@@ -60,10 +60,8 @@ export class Schema {
   }
 
   filter(isWanted: (entry: Entry) => boolean): Schema {
-    return new Schema(
-      this.entries.filter(isWanted).map(({ statement }) => statement),
-      this.defaults,
-    );
+    const wanted = this.entries.filter(isWanted).map(({ statement }) => statement);
+    return new Schema(wanted, this.defaults);
   }
 
   get statements(): string[] {

@@ -13,20 +13,66 @@ export function topologicalOrder(
   isTransparent: (name: string) => boolean = () => false,
 ): string[] {
   const names = [...needs.keys()].sort(); // JavaScript orders strings as the server does
-  const graph = new Graph(names, needs, isTransparent);
+  const numbers = new Map(names.map((name, number) => [name, number]));
+  const edges = names.map((name, node) =>
+    [...(needs.get(name) ?? [])].flatMap(need => numbers.get(need) ?? []).filter(need => need !== node),
+  );
+  const edgesOf = (node: number) => edges[node] as number[];
+  const transparent = names.map(name => isTransparent(name));
+  const seen = new Uint8Array(names.length);
+  /** For each node, the node whose dependencies contained it last. */
+  const foundBy = new Int32Array(names.length).fill(ROOT);
+  const hasCycle = !reverseTopologicalSort(Int32Array.from(names.keys()), edgesOf);
+  let steps = 0;
+
+  /**
+   * With a cycle, the order is by name. Without one, it is the postorder of a depth-first search by name: a transparent node comes directly
+   * after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
+   */
+  const sortForVisit = (node: number, nodes: Int32Array): Int32Array => {
+    if (hasCycle) return nodes.sort();
+    const isAmongNodes = (need: number) => foundBy[need] === node && !seen[need];
+    const order = reverseTopologicalSort(nodes, each => (transparent[each] ? edgesOf(each).filter(isAmongNodes) : []));
+    return order?.reverse() ?? nodes.sort();
+  };
+
+  /** Marks a node as seen. Returns its unseen dependencies, marked as found by it, and for transparent ones, theirs. */
+  const enter = (node: number): Int32Array => {
+    seen[node] = 1; // before its dependencies, so that a cycle ends
+    // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
+    if (transparent[node] && !hasCycle) return new Int32Array();
+    const found: number[] = [];
+    const addNeedsOf = (other: number) => {
+      steps += edgesOf(other).length + 1;
+      if (steps > MAX_STEPS)
+        throw new CodedError(
+          'DAMAGED',
+          'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
+        );
+      for (const need of edgesOf(other)) {
+        if (seen[need] || foundBy[need] === node) continue;
+        foundBy[need] = node;
+        found.push(need);
+      }
+    };
+    addNeedsOf(node);
+    for (const other of found) if (transparent[other]) addNeedsOf(other); // the list grows during the loop
+    return sortForVisit(node, Int32Array.from(found));
+  };
+
   const order: string[] = [];
   // The visits that have not ended, on a stack of their own, because chains of views may be deeper than the call stack.
-  const path = [{ node: ROOT, needed: graph.sortForVisit(ROOT, Int32Array.from(names.keys())), index: 0 }];
+  const path = [{ node: ROOT, needed: sortForVisit(ROOT, Int32Array.from(names.keys())), index: 0 }];
   for (let visit = path.at(-1); visit; visit = path.at(-1)) {
     const next = visit.needed[visit.index++];
     if (next === undefined) {
       path.pop();
       if (visit.node !== ROOT) order.push(names[visit.node] as string);
-    } else if (!graph.seen[next]) {
-      const needed = graph.enter(next);
+    } else if (!seen[next]) {
+      const needed = enter(next);
       if (visit.node !== ROOT && needed.length * 2 > visit.needed.length - visit.index) {
         // The visit of `next` has these nodes too. Otherwise each visit on a long chain would store the same nodes.
-        visit.needed = visit.needed.subarray(visit.index).filter(node => graph.foundBy[node] !== next);
+        visit.needed = visit.needed.subarray(visit.index).filter(node => foundBy[node] !== next);
         visit.index = 0;
       }
       path.push({ node: next, needed, index: 0 });
@@ -44,66 +90,6 @@ const ROOT = -1;
  * objects take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
  */
 const MAX_STEPS = 10_000_000;
-
-class Graph {
-  readonly seen: Uint8Array;
-  /** For each node, the node whose dependencies contained it last. */
-  readonly foundBy: Int32Array;
-  readonly #edges: number[][];
-  readonly #isTransparent: boolean[];
-  readonly #hasCycle: boolean;
-  #steps = 0;
-
-  constructor(names: string[], needs: ReadonlyMap<string, Iterable<string>>, isTransparent: (name: string) => boolean) {
-    const numbers = new Map(names.map((name, number) => [name, number]));
-    this.seen = new Uint8Array(names.length);
-    this.foundBy = new Int32Array(names.length).fill(ROOT);
-    this.#edges = names.map((name, node) =>
-      [...(needs.get(name) ?? [])].flatMap(need => numbers.get(need) ?? []).filter(need => need !== node),
-    );
-    this.#isTransparent = names.map(isTransparent);
-    const all = Int32Array.from(names.keys());
-    this.#hasCycle = !reverseTopologicalSort(all, node => this.#edges[node] as number[]);
-  }
-
-  /** Marks a node as seen. Returns its unseen dependencies, marked as found by it, and for transparent ones, theirs. */
-  enter(node: number): Int32Array {
-    this.seen[node] = 1; // before its dependencies, so that a cycle ends
-    // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
-    if (this.#isTransparent[node] && !this.#hasCycle) return new Int32Array();
-    const found: number[] = [];
-    const addNeedsOf = (other: number) => {
-      const needs = this.#edges[other] as number[];
-      this.#steps += needs.length + 1;
-      if (this.#steps > MAX_STEPS)
-        throw new CodedError(
-          'DAMAGED',
-          'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
-        );
-      for (const need of needs) {
-        if (this.seen[need] || this.foundBy[need] === node) continue;
-        this.foundBy[need] = node;
-        found.push(need);
-      }
-    };
-    addNeedsOf(node);
-    for (const other of found) if (this.#isTransparent[other]) addNeedsOf(other); // the list grows during the loop
-    return this.sortForVisit(node, Int32Array.from(found));
-  }
-
-  /**
-   * With a cycle, the order is by name. Without one, it is the postorder of a depth-first search by name: a transparent node comes directly
-   * after those of its dependencies that did not come before. @param node the node whose dependencies are sorted, or ROOT
-   */
-  sortForVisit(node: number, nodes: Int32Array): Int32Array {
-    if (this.#hasCycle) return nodes.sort();
-    const isAmongNodes = (need: number) => this.foundBy[need] === node && !this.seen[need];
-    const order = reverseTopologicalSort(nodes, each =>
-      this.#isTransparent[each] ? (this.#edges[each] as number[]).filter(isAmongNodes) : [],
-    );
-    return order?.reverse() ?? nodes.sort();
-  }
-}
 
 /** Each node comes before its dependencies. Of those that may come next, the greatest comes first. Undefined if there is a cycle. */
 function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => number[]): Int32Array | undefined {
