@@ -3,7 +3,7 @@ import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { detectInput, detectSameOutput, isStdout, readStandardInput } from '@sqlpipe/files';
 import { fetchComparisonFacts, fetchGrants, withClient, withPlanningFacts } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
-import { type DeferredInput, deferInput } from '@sqlpipe/records';
+import { deferInput } from '@sqlpipe/records';
 import {
   compareSchemas,
   IgnoreRules,
@@ -18,7 +18,7 @@ import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
-import { type LoadedSide, readSide, resolveOperands, type Sides } from './sides.js';
+import { type LoadedSide, readSide, resolveOperands } from './sides.js';
 import { formatIgnored, formatIgnoredCount, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
@@ -43,12 +43,6 @@ async function rejectBadArgs(args: DiffArgs): Promise<void> {
     );
 }
 
-async function rejectReplacedOperand({ output, undo }: DiffArgs, sides: Sides): Promise<void> {
-  const inputs = sides.flatMap(({ config, path }) => (config ? [] : [path]));
-  for (const [option, path] of Object.entries({ '-o': output, '--undo': undo }))
-    if (await detectInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
-}
-
 async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord, include, exclude } = args;
   const { selection, unselected } = alter
@@ -59,23 +53,23 @@ async function compareAndWrite(args: DiffArgs, io: Io): Promise<number> {
     for await (const batch of readStandardInput(io.stdin(), { maxRecord }))
       for (const { statement } of batch) yield statement;
   });
-  const sides = await openSides(args, stdin, io);
-  if (args.showConfig)
-    return writeSettings(
-      sides.flatMap(({ config }) => (config ? [config.settings] : [])),
-      io,
-    );
-  await rejectReplacedOperand(args, sides);
+  const [nameA = '', nameB = ''] = args.operands;
+  const sides = await resolveOperands([nameA, nameB], args.label, {
+    ...io,
+    options: args,
+    // If the previous program in the pipe prompts too, its prompt comes first.
+    promptSecret: async question => {
+      if (args.operands.includes('-')) await stdin.readAll();
+      return io.promptSecret(question);
+    },
+  });
+  const settings = sides.flatMap(({ config }) => (config ? [config.settings] : []));
+  if (args.showConfig) return writeSettings(settings, io);
+  const inputs = sides.flatMap(({ config, path }) => (config ? [] : [path]));
+  for (const [option, path] of Object.entries({ '-o': args.output, '--undo': args.undo }))
+    if (await detectInput(path, inputs)) throw new UsageError(`${option} would replace an operand; give another file`);
   const locations = args.annotations ? new Locations() : undefined;
-  const readOptions = {
-    maxRecord,
-    budget: new MemoryBudget(),
-    selection,
-    locations,
-    stdin,
-    warn: io.warn,
-    info: io.info,
-  };
+  const readOptions = { ...io, maxRecord, budget: new MemoryBudget(), selection, locations, stdin };
   const [a, b] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const { rules, notes } = missing ? selectWanted(a.statements, b.statements, ignore) : { rules: ignore, notes: [] };
   const options = { ignoreOwner: args.ignoreOwner, ignoreExtra: args.ignoreExtra || missing, ignore: rules };
@@ -107,16 +101,4 @@ function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
   for (const { identity, comparison } of differences)
     if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))
       io.warn(`${displayName(identity)}: ${COLUMN_ORDER_REASON}`, formatHints(columnOrderHints(identity.name)));
-}
-
-function openSides({ operands: [a = '', b = ''], ...args }: DiffArgs, stdin: DeferredInput, io: Io): Promise<Sides> {
-  return resolveOperands([a, b], args.label, {
-    ...io,
-    options: args,
-    // If the previous program in the pipe prompts too, its prompt comes first.
-    promptSecret: async question => {
-      if ([a, b].includes('-')) await stdin.readAll();
-      return io.promptSecret(question);
-    },
-  });
 }

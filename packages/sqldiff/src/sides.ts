@@ -13,7 +13,7 @@ import {
   resolveInstance,
 } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
-import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, type Selection } from '@sqlpipe/schema';
+import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
@@ -58,10 +58,8 @@ export async function resolveOperands(
     await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff', labelA),
     await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff', labelB),
   ];
-  rejectSharedInsecure(
-    context.options?.insecure,
-    sides.flatMap(({ config }) => config?.url ?? []),
-  );
+  const urls = sides.flatMap(({ config }) => config?.url ?? []);
+  rejectSharedInsecure(context.options?.insecure, urls);
   return sides;
 }
 
@@ -92,9 +90,7 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
     );
 }
 
-export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'info'> {
-  maxRecord: number;
-  selection: Selection;
+export interface ReadSideOptions extends Pick<DumpOptions, 'maxRecord' | 'selection' | 'warn' | 'info'> {
   budget: MemoryBudget;
   locations: Locations | undefined;
   stdin: AsyncIterable<string>;
