@@ -1,15 +1,31 @@
 /*! Makes a plan from a proven draft: adds the assertions before the first change, the costs of each statement, and the head (`remarks`). */
-import { type Column, parseRights, printRight, tryParseDefinition } from '@sqlpipe/ddl';
+import { type Column, type Definition, parseRights, printRight, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine, isExpiryLoss, isFullRefresh } from '@sqlpipe/engine';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, identify, isStoredViewKind, type KindAndName, NameMap } from '@sqlpipe/sql';
-import { isAuxiliaryTable, parseMark } from './auxiliary/auxiliary-tables.js';
-import { parseRebuildName } from './auxiliary/rebuild-names.js';
-import type { PlanContext, Schemas } from './context/plan-context.js';
+import {
+  addToList,
+  displayName,
+  foldCase,
+  identify,
+  isSameName,
+  isStoredViewKind,
+  type KindAndName,
+  type NameMap,
+  NameSet,
+} from '@sqlpipe/sql';
+import { isAuxiliaryTable, parseMark, parseRebuildName } from './auxiliary.js';
+import type { PlanContext } from './context/plan-context.js';
 import type { StoredSize } from './context/server-answers.js';
 import type { Draft, Step } from './draft/draft.js';
-import { expiredRowsOf, type NamedLoss } from './losses/losses.js';
-import type { Omission } from './losses/omission.js';
+import {
+  expiredRowsOf,
+  formatPathForShell,
+  formatRename,
+  type NamedLoss,
+  type ObjectPath,
+  type Omission,
+  pathKey,
+} from './losses.js';
 import type { Proof } from './proof/prove.js';
 import {
   type Assertion,
@@ -20,9 +36,8 @@ import {
   noneUnendedAssertion,
   nothingIsLostAssertion,
 } from './queries/assertions.js';
-import { createRenameOffers, type TakeOffer } from './rename-offers.js';
 import { printTableRename } from './statements.js';
-import { formatRemarks, GIVES_BACK } from './text/print-plan.js';
+import { GIVES_BACK } from './text/print-plan.js';
 import { findExpiredArguments, findRunnableView, isRedefined, withFormerName } from './views/view-queries.js';
 
 export interface PlannedStatement {
@@ -61,34 +76,40 @@ export interface ProvenDraft {
 
 export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
-  const { allowed } = context;
-  const { assertions: rowAssertions, acceptedLosses } = collectAssertions(proof, context);
-  const assertions = [...(context.firstAssertions ?? []).map(each => withPurpose(each)), ...rowAssertions];
-  const neededLosses = [...proof.acceptedLosses, ...acceptedLosses];
-  const neededAllowances = [...new Set(allowed.namesOf(neededLosses))];
+  const { allowed, renames, version = '' } = context;
+  const { assertions, acceptedLosses } = collectAssertions(proof, context);
+  const neededAllowances = [...new Set(allowed.namesOf([...proof.acceptedLosses, ...acceptedLosses]))];
   const usedInAnyDraft = new Set([...neededAllowances, ...allowed.namesOf(acceptedByDrafts)]);
   const invalidAfterPlan = draft.engine.invalidViews();
   const statements = [
-    ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
+    ...assertions,
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft, invalidAfterPlan)),
   ];
-  const { renameReader, renames } = context;
   const takeOffer = createRenameOffers(context);
   const notes = [
-    ...renameReader.notes,
+    ...renames.notes,
     ...formatKeptTables(context, takeOffer),
     ...[...allowed.names].flatMap(name =>
       usedInAnyDraft.has(name) ? [] : `--allow-loss ${name}: nothing of this name is lost`,
     ),
   ];
-  const remarks = formatRemarks({
-    version: context.version,
-    work: await formatWork(draft, proof),
-    irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    idleTables: findTablesToKeepIdle(draft),
-    renamedViews: new NameMap([...renames.pending].filter(names => isRecreated(names, draft, proof))),
-    neededAllowances,
+  const irreversible = statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : []));
+  // A plan drops a renamed view, and creates it under its new name.
+  const renamedViews = [...renames.pending].flatMap(([from, to]) => {
+    const isPlain = [context.engineOfB.find(from), draft.engine.find(to)].every(object => object?.kind === 'view');
+    return isPlain || proof.rows.recomputedViews.has(from) ? `'${from}'='${to}'` : [];
   });
+  // `parsePlanHead` reads these lines.
+  const remarks = [
+    ...(/^9\.3\.|^$/.test(version)
+      ? []
+      : [`made for QuestDB ${version} by the rules of 9.3: try it on a copy of the instance first`]),
+    ...(await formatWork(draft, proof)),
+    ...formatList(`nothing undoes statement${irreversible.length === 1 ? '' : 's'}`, irreversible),
+    ...findTablesToKeepIdle(draft).map(name => `nothing may write to '${name}' while this plan is applied`),
+    ...formatList('renamed views:', renamedViews),
+    ...formatList('allowed losses:', neededAllowances),
+  ];
   return {
     statements,
     omissions: omissions.map(({ hints, ...omission }) => {
@@ -98,11 +119,14 @@ export async function assemblePlan({ draft, proof, omissions, acceptedByDrafts }
     neededAllowances,
     remarks,
     notes,
-    warnings: renameReader.warnings,
+    warnings: renames.warnings,
     renamed: renames.pending,
     schemaAfter: new Schema(draft.engine.statements()),
   };
 }
+
+const formatList = (start: string, list: readonly unknown[]): string[] =>
+  list.length > 0 ? [`${start} ${list.join(', ')}`] : [];
 
 function formatKeptTables(context: PlanContext, takeOffer: TakeOffer): string[] {
   const { a, b, tablesBetweenRenames, dropOld, ignoreExtra, renames } = context;
@@ -117,16 +141,13 @@ function formatKeptTables(context: PlanContext, takeOffer: TakeOffer): string[] 
   });
 }
 
-/** Whether a renamed object is a view, which the plan drops and creates under its new name. */
-function isRecreated([from, to]: readonly [string, string], { context, engine }: Draft, { rows }: Proof): boolean {
-  const isPlain = [context.engineOfB.find(from), engine.find(to)].every(object => object?.kind === 'view');
-  return isPlain || rows.recomputedViews.has(from);
-}
-
 /** Makes assertions that no rows are lost. They run before the first change, so they use the names of B. An allowed loss needs none. */
 function collectAssertions({ rows }: Proof, context: PlanContext) {
   const { allowed, answers, engineOfB, findStoredRows } = context;
-  const assertions: PlannedStatement[] = [];
+  const assertions = new Map<string, PlannedStatement>();
+  const add = ({ statement, purpose }: Assertion, ...comments: string[]) =>
+    assertions.set(statement, { statement, effects: [], comments: [purpose, ...comments], lost: [] });
+  for (const assertion of context.firstAssertions ?? []) add(assertion);
   const assertedViews: string[] = [];
   const acceptedLosses: NamedLoss[] = [];
   const acceptIfAllowed = (loss: NamedLoss): boolean => {
@@ -134,7 +155,6 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     if (isAllowed) acceptedLosses.push(loss);
     return isAllowed;
   };
-  const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, { assertion, periodicViews, queryAfterPlan }] of rows.recomputedViews) {
     const definition = findRunnableView(view, context, queryAfterPlan);
     if (!definition || acceptIfAllowed({ lossKind: 'history', object: definition.name })) continue;
@@ -157,7 +177,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
     if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;
     add(noneExpireAssertion(...findExpiredArguments(enforcement, engineOfB, findRunnableView(name, context)?.body)));
   }
-  return { assertions, acceptedLosses };
+  return { assertions: assertions.values(), acceptedLosses };
 }
 
 /** The columns of a materialized view. Undefined for any other object, or if the engine does not know all types. */
@@ -181,17 +201,13 @@ function findTablesToKeepIdle(draft: Draft): string[] {
   return [...new Set([...renamed, ...checked.filter(table => engineOfB.find(table))])];
 }
 
-function toPlannedStatement(
-  { statement, assertion, change }: Step,
-  effects: readonly Effect[],
-  draft: Draft,
-  invalidAfterPlan: NameMap<string>,
-): PlannedStatement {
+function toPlannedStatement(step: Step, effects: readonly Effect[], draft: Draft, invalidAfterPlan: NameMap<string>) {
+  const { statement, assertion, change } = step;
   const { engine: engineAfterPlan, context } = draft;
   const { engineOfB, renames } = context;
   const purpose =
     assertion?.purpose ?? formatMark(statement, change.identity, context) ?? formatKeptGrant(statement, context);
-  if (purpose !== undefined) return withPurpose({ statement, purpose });
+  if (purpose !== undefined) return { statement, effects: [], comments: [purpose], lost: [] };
   const comments: string[] = [];
   const lost: string[] = [];
   for (const effect of effects) {
@@ -219,18 +235,18 @@ function toPlannedStatement(
 }
 
 /** When a plain view gets another query, each materialized view of B that reads the plain view keeps the rows of the former query. */
-function formatKeptRows({ kind, name }: KindAndName, engineAfterPlan: Engine, schemas: Schemas) {
-  const [former, planned] = [schemas.engineOfB.find(name), engineAfterPlan.find(name)];
-  if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, schemas))
+function formatKeptRows({ kind, name }: KindAndName, engineAfterPlan: Engine, context: PlanContext) {
+  const [former, planned] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
+  if (kind !== 'view' || former?.kind !== kind || planned?.kind !== kind || !isRedefined(former, planned, context))
     return [];
   return engineAfterPlan.catalogue
     .materializedReadersOf(name)
-    .filter(({ id }) => schemas.engineOfB.catalogue.findById(id) !== undefined)
+    .filter(({ id }) => context.engineOfB.catalogue.findById(id) !== undefined)
     .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
-function formatMark(statement: string, { name }: KindAndName, schemas: Schemas): string | undefined {
-  const view = parseMark(name, schemas);
+function formatMark(statement: string, { name }: KindAndName, context: PlanContext): string | undefined {
+  const view = parseMark(name, context);
   if (view === undefined) return undefined;
   return identify(statement).kind === 'table'
     ? `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`
@@ -251,49 +267,37 @@ function formatCostWithoutEffects(statement: string): string {
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }
 
-const withPurpose = (
-  { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
-  ...moreLines: string[]
-): PlannedStatement => ({ statement, effects: [], comments: [purpose, ...moreLines], lost: [] });
-
-type Work = 'copies' | 'rewrites' | 'reads';
-
 /**
- * Formats the work that a plan makes for the server, in lines such as `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies:
- * other comments name the other work.
+ * Formats the work that a plan makes for the server, in lines such as `rewrites table 't' (6,000 rows, 24 kB)`: which tables it copies,
+ * rewrites or reads completely. Without sizes, only copies: other comments name the other work.
  */
-async function formatWork(draft: Draft, proof: Proof): Promise<string[]> {
-  const work = findWork(draft, proof);
-  const sizes = work.size > 0 ? await draft.context.answers.server.fetchSizes?.() : undefined;
-  return [...work].flatMap(([table, kinds]) => {
-    const size = sizes?.get(table);
-    const isCopied = kinds.has('copies');
-    if (!size && !isCopied) return [];
-    const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.displayNameOf(table)}`;
-    // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
-    return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
-  });
-}
-
-/** The tables that a plan copies, rewrites or reads completely. */
-function findWork({ steps, engine, context }: Draft, { effects }: Proof): Map<string, Set<Work>> {
-  const workByTable = new Map<string, Set<Work>>();
-  const add = (name: string, work: Work): void => {
-    const table = context.engineOfB.find(context.renames.nameBeforePlan(name));
-    if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
+async function formatWork({ steps, engine, context }: Draft, { effects }: Proof): Promise<string[]> {
+  const { answers, engineOfB, renames } = context;
+  const work = new Map<string, Set<string>>();
+  const add = (verb: string, name: string): void => {
+    const table = engineOfB.find(renames.nameBeforePlan(name))?.name;
+    if (table !== undefined) work.set(table, (work.get(table) ?? new Set()).add(verb));
   };
   for (const [i, { statement, assertion }] of steps.entries()) {
-    if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
+    if (assertion?.followsCopy) add('copies', assertion.tables[0]);
     const { kind, name } = identify(statement);
     const rewritten = (effects[i] ?? []).filter(({ type }) => type === 'rewritten');
     const refreshed = rewritten.filter(isFullRefresh).map(({ object }) => object);
     for (const viewName of kind === 'materialized view' ? [name] : refreshed) {
       const view = engine.find(viewName);
-      if (view?.kind === 'materialized view') add(view.base, 'reads');
+      if (view?.kind === 'materialized view') add('reads', view.base);
     }
-    for (const { kind, object } of rewritten) if (kind === 'table') add(object, 'rewrites');
+    for (const { kind, object } of rewritten) if (kind === 'table') add('rewrites', object);
   }
-  return workByTable;
+  const sizes = work.size > 0 ? await answers.server.fetchSizes?.() : undefined;
+  return [...work].flatMap(([table, verbs]) => {
+    const size = sizes?.get(table);
+    const isCopied = verbs.has('copies');
+    if (!size && !isCopied) return [];
+    const what = `${[...verbs].join(' and ')} ${engineOfB.displayNameOf(table)}`;
+    // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
+    return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
+  });
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
@@ -304,3 +308,55 @@ function formatSize({ rows, bytes }: StoredSize): string {
   const power = Math.min(Math.max(Math.floor(Math.log10(rounded) / 3), 0), UNITS.length - 1);
   return `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${rounded / 1000 ** power} ${UNITS[power]}`;
 }
+
+/** Takes a new name for a dropped table or column, and formats the offer; undefined if no new one is similar. */
+type TakeOffer = (dropped: ObjectPath) => string | undefined;
+
+/**
+ * Offers renames: if a column or table is dropped and a similar one is created, the user may have renamed it. The function offers no name
+ * twice.
+ */
+function createRenameOffers({ a, engineOfB, renames }: PlanContext): TakeOffer {
+  const renamed = new NameSet(renames.pending.values());
+  /** The names of the new tables, by `columnKey`. */
+  const newTables = new Map<string, string[]>();
+  for (const entry of a.entries) {
+    const { kind, name } = entry;
+    const isNew = kind === 'table' && a.findObject(name) === entry && !engineOfB.find(name) && !renamed.has(name);
+    if (isNew) addToList(newTables, columnKey(a.definitionOf(entry)), name);
+  }
+  const offeredColumns = new Set<string>();
+
+  /** Takes a new column of the same type, preferably that in the same place. */
+  const takeColumn = ({ object: table, column }: ObjectPath): string | undefined => {
+    const other = renames.otherName(table) ?? table;
+    const former = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
+    const wanted = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
+    const index = former.findIndex(({ name }) => isSameName(name, column));
+    const usedNames = new NameSet([...former.map(({ name }) => name), ...renames.columnRenamesOf(table).values()]);
+    const keyOf = ({ name }: Column) => pathKey({ object: table, column: name });
+    const candidates = wanted.filter(
+      each => each.type === former[index]?.type && !usedNames.has(each.name) && !offeredColumns.has(keyOf(each)),
+    );
+    const chosen = candidates.find(candidate => wanted.indexOf(candidate) === index) ?? candidates[0];
+    if (chosen) offeredColumns.add(keyOf(chosen));
+    return chosen?.name;
+  };
+
+  return dropped => {
+    const { object, column } = dropped;
+    // A new table must have the same columns.
+    const name =
+      column === undefined ? newTables.get(columnKey(engineOfB.definitionOf(object)))?.shift() : takeColumn(dropped);
+    return name && `renamed? --renamed ${formatPathForShell(formatRename(dropped, name))}`;
+  };
+}
+
+const columnsOf = (definition: Definition | undefined): readonly Column[] =>
+  definition?.kind === 'table' ? definition.columns : [];
+
+const columnKey = (definition: Definition | undefined): string =>
+  columnsOf(definition)
+    .map(({ name, type }) => `${foldCase(name)} ${type}`)
+    .sort()
+    .join('\0');

@@ -2,7 +2,7 @@
 export type { Plan } from './assemble-plan.js';
 export type { PlanOptions } from './context/plan-context.js';
 export { type RowQueries, ServerAnswers, type StoredSize } from './context/server-answers.js';
-export { pathKey } from './losses/losses.js';
+export { pathKey } from './losses.js';
 export { planChanges, RejectedViewError } from './plan.js';
 export { formatChangedValues } from './queries/conversions.js';
 export {

@@ -11,18 +11,16 @@ import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } fr
 import { displayName, isObjectKind, NameSet } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import { ignoresProperty } from './context/kept-of-b.js';
 import {
   createPlanContext,
+  ignoresProperty,
   type PlanContext,
   type PlanOptions,
   type SchemaPair,
-  type Schemas,
 } from './context/plan-context.js';
 import { ServerAnswers } from './context/server-answers.js';
 import { alterExpiry } from './draft/alter-object.js';
-import { Draft } from './draft/draft.js';
-import { omitRemaining } from './draft/omit-remaining.js';
+import { Draft, omitRemaining } from './draft/draft.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import { createPrincipals, grantRights, revokeRights } from './draft/reconcile-acl.js';
 import {
@@ -33,8 +31,7 @@ import {
   renameTables,
 } from './draft/reconcile-objects.js';
 import { omitUnrepaired, reconcileMarks, reconcileStoredViews } from './draft/refresh-views.js';
-import { formatLoss, formatPathForShell, type NamedLoss } from './losses/losses.js';
-import { changeKey, describeChange, type Omission } from './losses/omission.js';
+import { changeKey, describeChange, formatLoss, formatPathForShell, type NamedLoss, type Omission } from './losses.js';
 import { proveDraft } from './proof/prove.js';
 import { findRunnableView } from './views/view-queries.js';
 
@@ -114,14 +111,8 @@ function planWithAnswers({ a, b }: SchemaPair, answers: ServerAnswers, options: 
     );
     if (isInB && properties.length === 0) return [];
     const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
-    return [
-      {
-        ...describeChange(entry, displayName(entry), properties),
-        reasons: [`it is invalid in A: ${reason}`],
-        losses: [],
-        hints: options.skipInvalid ? [] : [hint],
-      },
-    ];
+    const [reasons, hints] = [[`it is invalid in A: ${reason}`], options.skipInvalid ? [] : [hint]];
+    return [{ ...describeChange(entry, displayName(entry), properties), reasons, losses: [], hints }];
   });
   return { ...proven, omissions: [...proven.omissions, ...omissionsOfRejected] };
 }
@@ -140,9 +131,9 @@ function draftUntilProven(context: PlanContext, loadEngineOfB: () => Engine): Pr
       omitRemaining(draft);
       omitUnrepaired(draft);
       // A loss that only an earlier draft had is listed too, because the user needs the names of all losses at once.
-      const named = new Set(draft.omissions.list().flatMap(namesOfLosses));
+      const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const hasNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      const omissions = [...draft.omissions.list(), ...[...excluded.values()].filter(hasNewLoss)];
+      const omissions = [...draft.omissions, ...[...excluded.values()].filter(hasNewLoss)];
       return { draft, proof, omissions, recomputedByDrafts: recomputedViews, acceptedByDrafts: acceptedLosses };
     }
     const countBefore = excluded.size;
@@ -194,7 +185,7 @@ interface RejectedView {
 }
 
 /** Checking a view takes milliseconds, so only those are checked that differ from B or read what differs. */
-function findRejectedViews({ a, engineOfB, wantedEngine: engine }: Schemas): RejectedView[] {
+function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanContext): RejectedView[] {
   const isDifferent = (name: string): boolean => {
     const [wanted, former] = [engine.definitionOf(name), engineOfB.definitionOf(name)];
     return !wanted || !former || compareDefinitions(wanted, former).differences.length > 0;

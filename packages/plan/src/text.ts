@@ -3,12 +3,19 @@
  * and no engine: to load them takes longer than to apply a short plan.
  */
 
-export { parseRebuildName } from './auxiliary/rebuild-names.js';
-export { AllowedLosses, formatAllowance, formatLoss } from './losses/losses.js';
-export { COLUMN_ORDER_REASON, columnOrderHints, formatOmission, type Omission } from './losses/omission.js';
+export { parseRebuildName } from './auxiliary.js';
+export {
+  AllowedLosses,
+  COLUMN_ORDER_REASON,
+  columnOrderHints,
+  formatAllowance,
+  formatLoss,
+  formatOmission,
+  type Omission,
+} from './losses.js';
 export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
 export { type CommonQuery, isCastQuery, parseWith, printWith, redirectToWith } from './queries/common-queries.js';
-export { printNothingIsLostAssertion } from './queries/history.js';
+export { printNothingIsLostAssertion } from './queries/row-comparisons.js';
 export { printFullRefresh } from './statements.js';
 export {
   computeFingerprint,

@@ -6,8 +6,7 @@ import { identify, isObjectKind, isPrincipalKind, isSameName, type Kind } from '
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan } from './assemble-plan.js';
 import type { PlanOptions } from './context/plan-context.js';
-import { formatLoss, formatRename, type NamedLoss } from './losses/losses.js';
-import { formatOmission, type Omission } from './losses/omission.js';
+import { formatLoss, formatOmission, formatRename, type NamedLoss, type Omission } from './losses.js';
 import { planChanges } from './plan.js';
 import {
   type Assertion,
@@ -50,7 +49,7 @@ export async function planUndo(plan: Plan, b: readonly string[], options: UndoOp
   const undo = await planChanges(b, statements, {
     ...unchangedFacts,
     renamed: reverseRenames(plan),
-    allowLoss: [...allowLoss, ...drops.map(({ loss }) => formatLoss(loss))],
+    allowLoss: [...allowLoss, ...drops.map(formatLoss)],
     skipInvalid: true,
     firstAssertions: drops.flatMap(({ assertions }) => assertions),
   });
@@ -67,10 +66,7 @@ export async function planUndo(plan: Plan, b: readonly string[], options: UndoOp
 }
 
 /** The DROP of something that the plan created. The user need not allow this loss, because assertions show that no rows are lost. */
-interface SafeDrop {
-  readonly loss: NamedLoss;
-  readonly assertions: readonly Assertion[];
-}
+type SafeDrop = NamedLoss & { readonly assertions: readonly Assertion[] };
 
 /**
  * Asserts that a table has no rows. A query does not see the rows of detached partitions, so another assertion rejects such partitions.
@@ -96,17 +92,17 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, schemaOfB: Sc
   return statements.flatMap(({ statement }): SafeDrop[] => {
     const { kind, name } = identify(statement);
     if (isPrincipalKind(kind) && !schemaOfB.findPrincipal(name))
-      return [{ loss: { lossKind: 'drop-user', object: name }, assertions: [] }];
+      return [{ lossKind: 'drop-user', object: name, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
     if (isObjectKind(kind) && !schemaOfB.findObject(name) && schemaAfter.findObject(name) && !isRenamed) {
       const assertions = assertionsOf(kind, name, statement);
-      return assertions ? [{ loss: { lossKind: 'drop', object: name }, assertions }] : [];
+      return assertions ? [{ lossKind: 'drop', object: name, assertions }] : [];
     }
     return parseAlters(statement).flatMap(({ name, alteration }): SafeDrop[] => {
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
-      const loss = { lossKind: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: noRowsAssertions(name, printValueCondition(column)) }];
+      const assertions = noRowsAssertions(name, printValueCondition(column));
+      return [{ lossKind: 'drop', object: name, column: column.name, assertions }];
     });
   });
 }
@@ -114,12 +110,9 @@ function findSafeDrops({ statements, schemaAfter, renamed }: Plan, schemaOfB: Sc
 function reverseRenames({ statements, schemaAfter, renamed }: Plan): string[] {
   // If another object has the old name after the plan, the rename cannot be reversed.
   const objects = [...renamed].filter(([from, to]) => schemaAfter.findObject(to) && !schemaAfter.findObject(from));
-  const columns = statements
-    .flatMap(({ statement }) => parseAlters(statement))
-    .flatMap(({ name, alteration }) =>
-      alteration.action === 'rename column'
-        ? [formatRename({ object: name, column: alteration.to }, alteration.column)]
-        : [],
-    );
-  return [...objects.map(([from, to]) => formatRename({ object: to }, from)), ...columns];
+  const renames = objects.map(([from, to]) => formatRename({ object: to }, from));
+  for (const { name, alteration } of statements.flatMap(({ statement }) => parseAlters(statement)))
+    if (alteration.action === 'rename column')
+      renames.push(formatRename({ object: name, column: alteration.to }, alteration.column));
+  return renames;
 }

@@ -1,15 +1,38 @@
-import type { CompareOptions } from '@sqlpipe/ddl';
+import {
+  type CompareOptions,
+  type Definition,
+  findColumn,
+  findProperty,
+  type Grant,
+  type PropertyName,
+  printRight,
+  type Right,
+} from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, type ExternalFacts } from '@sqlpipe/engine';
-import { type Health, type HealthProblem, IgnoreRules, InvalidOptionError, problemsOf, Schema } from '@sqlpipe/schema';
-import { isObjectKind, NameSet } from '@sqlpipe/sql';
-import type { AuxiliaryTables } from '../auxiliary/auxiliary-tables.js';
-import { findLeftovers, findTablesBetweenRenames } from '../auxiliary/rebuild-names.js';
-import { AllowedLosses, resolvePath } from '../losses/losses.js';
+import {
+  type Health,
+  type HealthProblem,
+  IgnoreRules,
+  InvalidOptionError,
+  problemsOf,
+  type Schema,
+  toUnambiguousEntry,
+} from '@sqlpipe/schema';
+import { addToList, isObjectKind, type KindAndName, NameMap, NameSet } from '@sqlpipe/sql';
+import { type AuxiliaryTables, findInterruptedRebuilds } from '../auxiliary.js';
+import { AllowedLosses, resolvePath } from '../losses.js';
 import type { Assertion } from '../queries/assertions.js';
-import { formatIgnoredObject, RenameReader } from '../renames/read-renames.js';
-import type { Renames } from '../renames/renames.js';
-import { findKeptGrants, type KeepOptions } from './kept-of-b.js';
+import { formatIgnoredObject, Renames } from '../renames.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
+
+/** The options that say what a plan keeps. */
+export interface KeepOptions {
+  /** Whether the plan keeps objects, principals and rights that only B has. Then they do not count as differences. */
+  readonly ignoreExtra?: boolean | undefined;
+  readonly ignoreOwner?: boolean | undefined;
+  /** The differences that the plan neither changes nor lists. */
+  readonly ignore: IgnoreRules;
+}
 
 /** Options for planning. */
 export interface PlanOptions extends RowQueries, Partial<KeepOptions> {
@@ -32,35 +55,24 @@ export interface PlanOptions extends RowQueries, Partial<KeepOptions> {
   readonly hiddenGrants?: string | undefined;
 }
 
-/** The plan turns schema B into A. Nothing changes the engines. */
-export interface Schemas {
-  readonly a: Schema;
+/** Everything that the planner knows. The plan turns schema B into A. Nothing changes the engines. */
+export interface PlanContext
+  extends AuxiliaryTables,
+    KeepOptions,
+    Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions' | 'hiddenGrants' | 'version'> {
   readonly b: Schema;
   readonly renames: Renames;
-  /** An engine with the objects of B. */
-  readonly engineOfB: Engine;
   /** An engine with the objects of A, and with those that only B has and the plan keeps. */
   readonly wantedEngine: Engine;
-}
-
-export type SchemaPair = Pick<Schemas, 'a' | 'b'>;
-
-/** What is known of B's server, besides its schema. */
-export interface ServerFacts extends Pick<PlanOptions, 'hiddenGrants' | 'version'> {
   readonly answers: ServerAnswers;
   readonly findStoredRows: Required<ExternalFacts>['findStoredRows'];
   readonly healthProblems: readonly HealthProblem[];
-}
-
-type Choices = KeepOptions & Pick<PlanOptions, 'defaults' | 'dropOld' | 'firstAssertions'>;
-
-/** Everything that the planner knows. A function that needs only a part of it says which one. */
-export interface PlanContext extends Schemas, Choices, ServerFacts, AuxiliaryTables {
   readonly allowed: AllowedLosses;
-  readonly renameReader: Pick<RenameReader, 'notes' | 'warnings' | 'contradictions'>;
-  /** The grants of B that the plan keeps although A may lack them (`findKeptGrants`). */
-  readonly keptGrants: ReturnType<typeof findKeptGrants>;
+  /** The grants of B that the plan keeps although A may lack them, with the names after the plan, by the object that they are on. */
+  readonly keptGrants: NameMap<Grant[]>;
 }
+
+export type SchemaPair = Pick<PlanContext, 'a' | 'b'>;
 
 export function createPlanContext(
   { a, b }: SchemaPair,
@@ -69,8 +81,8 @@ export function createPlanContext(
   options: PlanOptions,
 ): PlanContext {
   const ignore = options.ignore ?? new IgnoreRules();
-  const renameReader = new RenameReader(a, b, engineOfB, ignore, options.renamed);
-  const { renames, findColumns } = renameReader;
+  const renames = new Renames(a, b, engineOfB, ignore, options.renamed);
+  const { findColumns } = renames;
   const allowed = new AllowedLosses(options.allowLoss ?? [], findColumns, path => renames.findPaths(path));
   const tablesToRebuild = new NameSet(
     (options.rebuild ?? []).map(name => {
@@ -81,13 +93,13 @@ export function createPlanContext(
       throw new InvalidOptionError(`--rebuild ${name}: ${reason}`);
     }),
   );
-  const leftovers = findLeftovers(a, engineOfB, tablesToRebuild);
-  const wantedEngine = createWantedEngine({ a, b }, allowed, options);
-  const schemas: Schemas = { a, b, renames, engineOfB, wantedEngine };
   return {
     ...options,
-    ...schemas,
-    renameReader,
+    a,
+    b,
+    renames,
+    engineOfB,
+    wantedEngine: createWantedEngine({ a, b }, allowed, options),
     allowed,
     tablesToRebuild,
     findStoredRows(view, query) {
@@ -100,15 +112,14 @@ export function createPlanContext(
     },
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
-    leftovers,
-    tablesBetweenRenames: findTablesBetweenRenames(a, engineOfB, leftovers),
+    ...findInterruptedRebuilds(a, engineOfB, tablesToRebuild),
     ignore,
     keptGrants: findKeptGrants(engineOfB, renames, { ...options, ignore }),
   };
 }
 
 function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, options: PlanOptions): Engine {
-  const { ignoreExtra, ignore, defaults, health } = options;
+  const { ignoreExtra, ignore, health } = options;
   const keptEntries = b.entries.filter(
     entry =>
       isObjectKind(entry.kind) &&
@@ -118,13 +129,58 @@ function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, option
   // A view that is invalid in B may be valid as A defines it. So if B has a health, this engine gets an empty one, which lists no view.
   // With a health, the engine trusts the server about a view that the engine itself would reject (`compileLoaded`).
   const engine = createPredictingEngine({ ...options, health: health && {} });
-  const statements = [...a.entries, ...keptEntries].map(({ statement }) => statement);
-  engine.load(new Schema(statements, defaults).statements);
+  engine.load([...a.entries, ...keptEntries].map(({ statement }) => statement));
   return engine;
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */
-export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<ServerFacts, 'findStoredRows'>): boolean {
+export function losesNothingByRefresh(view: string, { findStoredRows }: PlanContext): boolean {
   const answer = findStoredRows(view);
   return answer === 'none' || answer === 'recomputable';
+}
+
+/** Whether an option ignores a property of an object. */
+export const ignoresProperty = (
+  { ignore, ignoreOwner }: KeepOptions,
+  identity: KindAndName,
+  property: PropertyName,
+): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
+
+/** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
+export function keepsProperty(options: KeepOptions, wanted: Definition, property: PropertyName): boolean {
+  const entry = findProperty(property, wanted.kind);
+  return (entry?.isOptional && entry.value(wanted) === undefined) || ignoresProperty(options, wanted, property);
+}
+
+/** Whether the plan keeps a right that only B has. */
+export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeepOptions): boolean =>
+  ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toUnambiguousEntry(printRight(right))));
+
+function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeepOptions): NameMap<Grant[]> {
+  const kept = new NameMap<Grant[]>();
+  for (const right of engineOfB.acl.rights) {
+    if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;
+    const table = renames.nameAfterPlan(right.table);
+    const column = right.column && (renames.columnRenamesOf(table).get(right.column) ?? right.column);
+    addToList(kept, table, { ...right, table, column });
+  }
+  return kept;
+}
+
+/**
+ * Finds the kept grants on an object that an engine lacks, although it has the object, the column and the principal. A server removes them
+ * with an object that a plan replaces, so the plan gives them again.
+ */
+export function findRemovedGrants(table: string, engine: Engine, { engineOfB, keptGrants }: PlanContext): Grant[] {
+  const grants = keptGrants.get(table) ?? [];
+  const object = grants.length > 0 ? engine.catalogue.compileAndFind(table) : undefined;
+  if (!object) return [];
+  // B may be known without its principals. Then nothing in the plan drops one.
+  const isDropped = ({ entity }: Grant) => engineOfB.acl.find(entity) !== undefined && !engine.acl.find(entity);
+  return grants.filter(
+    grant =>
+      !engine.acl.rights.includes(grant) &&
+      !isDropped(grant) &&
+      (grant.column === undefined || findColumn(object, grant.column) !== undefined),
+  );
 }

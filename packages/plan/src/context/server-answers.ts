@@ -1,7 +1,7 @@
 import type { Conversion, UnendedRows } from '@sqlpipe/engine';
 import { foldCase, type NameMap } from '@sqlpipe/sql';
 import { type ChangedValues, printConversionQuestion } from '../queries/conversions.js';
-import { type FetchHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/history.js';
+import { type FetchHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/row-comparisons.js';
 
 /**
  * The first row that a query returns, or why there is none:
@@ -27,20 +27,16 @@ export interface RowQueries {
 
 /** The server's answers about rows and queries. Each `ask…` queues its question if the answer is missing. Then the planner plans again. */
 export class ServerAnswers {
-  /** The queued questions, by the query or by `historyKey`. */
+  /** The answers, and the queued questions, by the query or by `historyKey`. */
+  readonly #answers = new Map<string, unknown>();
   readonly #questions = new Map<string, () => Promise<unknown>>();
-  readonly #answers = new Map<string, Answer>();
-  /** By `historyKey`. */
-  readonly #histories = new Map<string, HistoryAnswer>();
 
   constructor(readonly server: RowQueries) {}
 
   ask(query: string): Answer {
     const { fetchRow } = this.server;
-    const answer = this.#answers.get(query) ?? 'unasked';
-    if (answer === 'unasked' && fetchRow)
-      this.#questions.set(query, async () => this.#answers.set(query, (await fetchRow(query)) ?? 'rejected'));
-    return answer;
+    if (fetchRow) this.#queue(query, async () => (await fetchRow(query)) ?? 'rejected');
+    return (this.#answers.get(query) as Answer | undefined) ?? 'unasked';
   }
 
   /** The number that a query returns. 0 until the server was asked; undefined if it rejects the query or does not answer. */
@@ -73,14 +69,6 @@ export class ServerAnswers {
     return answer === 'unknown' ? answer : answer === 'rejected';
   }
 
-  /** @returns whether there was a question */
-  async fetchQueuedAnswers(): Promise<boolean> {
-    const questions = [...this.#questions.values()];
-    this.#questions.clear();
-    for (const askServer of questions) await askServer();
-    return questions.length > 0;
-  }
-
   /**
    * Queues the question that `findHistory` answers.
    * @param define finds the definition of the view, with the query that counts; undefined if no server can be asked
@@ -88,20 +76,28 @@ export class ServerAnswers {
    */
   queueHistory(view: string, define: () => Parameters<FetchHistory>[0] | undefined, query?: string): void {
     const { fetchHistory } = this.server;
-    if (!fetchHistory || this.findHistory(view, query)) return;
-    const key = historyKey(view, query);
-    this.#questions.set(key, async () => {
+    if (!fetchHistory) return;
+    this.#queue(historyKey(view, query), async () => {
       const definition = define();
-      const history = definition
-        ? // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-          await fetchHistory(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns))
-        : { answer: 'unknown' as const, columns: undefined };
-      this.#histories.set(key, history);
+      if (!definition) return { answer: 'unknown', columns: undefined };
+      return fetchHistory(definition, (timestamp, columns) => printHistoryQuestion(definition, timestamp, columns));
     });
   }
 
   findHistory(view: string, query?: string): HistoryAnswer | undefined {
-    return this.#histories.get(historyKey(view, query));
+    return this.#answers.get(historyKey(view, query)) as HistoryAnswer | undefined;
+  }
+
+  #queue(key: string, fetchAnswer: () => Promise<unknown>): void {
+    if (!this.#answers.has(key)) this.#questions.set(key, async () => this.#answers.set(key, await fetchAnswer()));
+  }
+
+  /** @returns whether there was a question */
+  async fetchQueuedAnswers(): Promise<boolean> {
+    const questions = [...this.#questions.values()];
+    this.#questions.clear();
+    for (const askServer of questions) await askServer();
+    return questions.length > 0;
   }
 }
 

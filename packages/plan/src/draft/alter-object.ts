@@ -1,4 +1,5 @@
 import {
+  type Alteration,
   COLUMN_OPTIONS,
   COLUMN_ORDER,
   COLUMN_TYPE,
@@ -8,17 +9,56 @@ import {
   type Definition,
   expiresMoreRows,
   findColumn,
+  hasNull,
   type PropertyName,
+  printAlter,
+  printFill,
   propertiesOf,
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { isSameName, NameMap } from '@sqlpipe/sql';
-import { alterTable } from './alter-table.js';
-import type { Draft } from './draft.js';
+import { allAppliedAssertion } from '../queries/assertions.js';
+import { findConversion, findPartitionConditions } from '../queries/row-conditions.js';
+import { type Draft, findMisfitObstacle, findRowObstacle, formatUnalterable, toStatementChange } from './draft.js';
 import { rebuildTable } from './rebuild.js';
 
 const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
+
+/**
+ * Adds an ALTER of a table after the assertions and statements that it needs. The rows of the table may forbid it (`row-conditions.ts`). If
+ * no server can be asked, the assertions check the rows. @returns whether it was added
+ */
+function alterTable(table: string, alteration: Alteration, properties: readonly PropertyName[], draft: Draft) {
+  const { context } = draft;
+  const current = draft.engine.definitionOf(table) as TableDefinition;
+  const { name } = current;
+  const statement = printAlter({ kind: 'table', name, alteration });
+  const change = toStatementChange(statement, { kind: 'table', name }, properties);
+  const conversion = findConversion(current, alteration);
+  // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
+  const fill =
+    conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
+  const actions = [...fill.map(() => 'fill'), alteration.action];
+  const tableOfB = { ...current, name: context.renames.nameBeforePlan(name) };
+  const isTimestamp = alteration.action === 'rename column' && isSameName(alteration.column, current.timestamp);
+  const obstacle =
+    current.wal && isTimestamp
+      ? formatUnalterable(name, { reason: 'the designated timestamp of a WAL table', needsNewTable: true })
+      : (findRowObstacle(findPartitionConditions(tableOfB, actions, context.version), context) ??
+        (conversion && findMisfitObstacle(conversion, context)));
+  if (obstacle !== undefined) {
+    draft.omit(change, ...obstacle);
+    return false;
+  }
+  const assertions = findPartitionConditions(current, actions, context.version)
+    .map(({ assertion }) => assertion)
+    .filter(({ statement }) => !draft.hasStep(statement));
+  const unchanged = conversion ? draft.recordConversion(conversion) : [];
+  // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
+  const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
+  return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
+}
 
 /** Whether it is a table of CREATE TABLE … AS (SELECT …). Its columns are not known, so the plan does not change it. */
 export const isTableAsSelect = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
@@ -30,7 +70,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const { differences } = draft.context.ignore.withoutIgnored(entry, compareDefinitions(wanted, current));
     const hasOtherQuery = differences.some(({ property }) => property === 'query');
     if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
-      draft.block(name);
+      draft.blocked.add(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
   else if (draft.context.tablesToRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
@@ -41,7 +81,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     const keepsOldColumnName = [...draft.context.renames.columnRenamesOf(name).keys()].some(column =>
       findColumn(altered, column),
     );
-    if (keepsOldColumnName && draft.omissions.has(entry)) draft.block(name);
+    if (keepsOldColumnName && draft.omits(entry)) draft.blocked.add(name);
   }
 }
 
@@ -63,7 +103,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { isAtE
     if (!alter || current?.kind !== wanted.kind) continue;
     if (isAtEnd ? !alter.changesExpiry : alter.changesExpiry && expiresMoreRows(current, wanted)) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
-    const isOmitted = draft.isBlocked(entry.name) && alter.sets.some(each => draft.omissions.has(entry, each));
+    const isOmitted = draft.blocked.has(entry.name) && alter.sets.some(each => draft.omits(entry, each));
     const alteration = isOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, current).differences.map(({ property }) => property);

@@ -31,15 +31,13 @@ import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpip
 import { formatCount } from '@sqlpipe/text';
 import {
   createRebuildNames,
-  findLeftovers,
+  findInterruptedRebuilds,
   findRebuildTables,
   findUnusedHash,
   isRebuildHash,
-} from '../auxiliary/rebuild-names.js';
-import { keepsProperty } from '../context/kept-of-b.js';
-import type { Schemas } from '../context/plan-context.js';
-import { expiredRowsOf, formatPath, formatPathForShell } from '../losses/losses.js';
-import { describeChange, type Omission } from '../losses/omission.js';
+} from '../auxiliary.js';
+import { keepsProperty, type PlanContext } from '../context/plan-context.js';
+import { describeChange, expiredRowsOf, formatPath, formatPathForShell, type Omission } from '../losses.js';
 import {
   type Assertion,
   allAppliedAssertion,
@@ -54,11 +52,10 @@ import {
   noPartitionAssertion,
   printValueCondition,
 } from '../queries/assertions.js';
-import { printArrayText, printDuplicatesQuestion } from '../queries/copies.js';
+import { printArrayText, printDuplicatesQuestion } from '../queries/row-comparisons.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { changesTimestamp } from '../views/view-queries.js';
-import { findMisfitObstacle, recordConversion } from './alter-table.js';
-import { type Draft, toStatementChange } from './draft.js';
+import { type Draft, findMisfitObstacle, toStatementChange } from './draft.js';
 
 interface Rebuild {
   /** The old table, as earlier steps of the draft have left it. They may have renamed it. */
@@ -83,12 +80,12 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const { final, created } = chooseRetention(entry, keepProperties(wanted, old, isKept), old, draft);
   const rebuild = { old, final, created: { ...created, name: newName }, copied, conversions };
   const { reasons, losses } = findRebuildObstacles(entry, rebuild, draft);
-  if (reasons.length > 0) return draft.omissions.add({ ...change, reasons, losses, hints: [] });
+  if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const columns = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   draft.add(change, [
     allAppliedAssertion(old.name), // the copy would lack rows that the server has not applied yet
-    ...conversions.flatMap(each => recordConversion(each, draft)),
+    ...conversions.flatMap(each => draft.recordConversion(each)),
     ...copyableAssertions(rebuild, context),
     printDefinition(rebuild.created, EXPLICIT),
     `INSERT INTO ${quoteLiteral(newName)} (${columns}) SELECT ${values} FROM ${quoteLiteral(old.name)};`,
@@ -169,12 +166,12 @@ function findUnrefreshableViews(rebuild: Rebuild, { engine, context }: Draft): C
 }
 
 /** Asserts that the new table can hold all rows: none has NULL in the new designated timestamp, and none is older than the retention. */
-function copyableAssertions({ old, final, created, copied }: Rebuild, schemas: Schemas): CountingAssertion[] {
+function copyableAssertions({ old, final, created, copied }: Rebuild, context: PlanContext): CountingAssertion[] {
   const { name } = old;
   /** The old name of the column that becomes the designated timestamp. Undefined if the new table has none, or does not copy it. */
   const time = copied.find(({ to }) => isSameName(to, final.timestamp))?.from;
   return [
-    ...(time !== undefined && changesTimestamp(old, final, schemas) ? [noneNullAssertion(name, time)] : []),
+    ...(time !== undefined && changesTimestamp(old, final, context) ? [noneNullAssertion(name, time)] : []),
     ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
   ];
 }
@@ -213,7 +210,7 @@ export function dropOldTables(draft: Draft): void {
     const copied = findCopiedColumns(rebuilt, old, renames.columnRenamesOf(table));
     // If this plan made the rebuild, it has recorded the conversions. If B has the old table, an earlier plan made it, so record them here.
     const conversions = context.engineOfB.find(name) ? findConversions(name, copied) : [];
-    const unchanged = conversions.flatMap(each => recordConversion(each, draft));
+    const unchanged = conversions.flatMap(each => draft.recordConversion(each));
     const allCopied = allCopiedAssertion({ from: name, to: table, columns: toComparable(copied) });
     dropCopiedTable(name, copied, [...unchanged, allCopied], draft);
   }
@@ -255,7 +252,7 @@ export function resumeRebuilds(draft: Draft): void {
         `stop the writers, rename '${table}', and plan again to complete that rebuild`,
         'then copy the rows of the renamed table',
       );
-      draft.block(table);
+      draft.blocked.add(table);
     } else {
       const { name } = context.a.findObject(table) ?? { name: table };
       draft.addStatement(printTableRename(newName, name), { kind: 'table', name: newName });
@@ -276,7 +273,7 @@ function dropNewTable(table: string, newName: string, draft: Draft): void {
 /** Leaves out a table. Otherwise the plan would create an empty table, whose name the interrupted rebuild needs for its new table. */
 function omitBetweenRenames(table: string, newName: string, keptName: string, draft: Draft): void {
   const { a, engineOfB } = draft.context;
-  const canRebuildFinish = findLeftovers(a, engineOfB, new NameSet([table])).has(newName);
+  const canRebuildFinish = findInterruptedRebuilds(a, engineOfB, new NameSet([table])).leftovers.has(newName);
   draft.omit(
     describeChange({ kind: 'table', name: table }),
     `an earlier rebuild was interrupted between its two renames; the rows are in '${keptName}' and '${newName}'`,
@@ -284,5 +281,5 @@ function omitBetweenRenames(table: string, newName: string, keptName: string, dr
       ? `--rebuild ${formatPathForShell(formatPath({ object: table }))} finishes that rebuild`
       : `send ${printTableRename(keptName, table)} and plan again`,
   );
-  draft.block(table);
+  draft.blocked.add(table);
 }

@@ -8,10 +8,9 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, RightSet, type Schema } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipalKind } from '@sqlpipe/sql';
-import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/kept-of-b.js';
-import { describeChange } from '../losses/omission.js';
-import type { Draft } from './draft.js';
-import { omitProperty } from './omit-remaining.js';
+import { findRemovedGrants, ignoresProperty, keepsRight } from '../context/plan-context.js';
+import { describeChange } from '../losses.js';
+import { type Draft, omitProperty } from './draft.js';
 
 const rightsIn = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => schema.rightsOf(entry) ?? []));

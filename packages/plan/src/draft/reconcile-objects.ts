@@ -20,10 +20,9 @@ import {
 import type { CatalogueObject, MaterializedView } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, isObjectKind, isPrincipalKind, isStoredViewKind } from '@sqlpipe/sql';
-import { isAuxiliaryTable } from '../auxiliary/auxiliary-tables.js';
-import { ignoresProperty, keepsProperty } from '../context/kept-of-b.js';
-import type { Schemas } from '../context/plan-context.js';
-import { describeChange } from '../losses/omission.js';
+import { isAuxiliaryTable } from '../auxiliary.js';
+import { ignoresProperty, keepsProperty, type PlanContext } from '../context/plan-context.js';
+import { describeChange } from '../losses.js';
 import { printDrop, printTableRename } from '../statements.js';
 import { alterObject, dropColumns, isTableAsSelect } from './alter-object.js';
 import { type Draft, formatExecutionError } from './draft.js';
@@ -35,10 +34,10 @@ export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter
  * objects are not dropped either: with one of them gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
-  const { a, b, renameReader } = draft.context;
-  for (const [name, reason] of renameReader.contradictions) {
+  const { a, b, renames } = draft.context;
+  for (const [name, reason] of renames.contradictions) {
     const entry = a.findObject(name) ?? b.findObject(name);
-    draft.block(name);
+    draft.blocked.add(name);
     if (entry) draft.omit(describeChange(entry), reason);
   }
 }
@@ -52,8 +51,8 @@ export function dropToFreeNames(draft: Draft): void {
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
     const mustGo = newName !== undefined || hasOtherKind;
-    if (isRenamedTable || !mustGo || draft.isBlocked(entry.name)) continue;
-    if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
+    if (isRenamedTable || !mustGo || draft.blocked.has(entry.name)) continue;
+    if (!draft.addStatement(printDrop(entry), entry)) draft.blocked.add(entry.name).add(newName ?? entry.name);
   }
 }
 
@@ -63,7 +62,7 @@ export function renameTables(draft: Draft): void {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
     if (draft.addStatement(printTableRename(table.name, to), { kind: table.kind, name: table.name })) continue;
-    draft.block(to);
+    draft.blocked.add(to);
     draft.omit(describeChange({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
 }
@@ -73,7 +72,7 @@ export function reconcileTables(draft: Draft): void {
   const { context } = draft;
   const reconciledLast = findStoredViewsAndReaders(context);
   const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
-  const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
+  const unblockedAtStart = entries.filter(({ name }) => !draft.blocked.has(name));
   for (const entry of entries) reconcileObject(entry, draft);
   // A table that the loop above has blocked loses its columns too, because their DROP does not depend on the changes that are left out.
   for (const { name } of unblockedAtStart) {
@@ -83,7 +82,7 @@ export function reconcileTables(draft: Draft): void {
   }
 }
 
-export function findStoredViewsAndReaders({ a }: Schemas): ReadonlySet<Entry> {
+export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of listObjects(a))
     if (isStoredViewKind(entry.kind) || a.dependenciesOf(entry).some(needed => found.has(needed))) found.add(entry);
@@ -94,26 +93,29 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const current = draft.engine.find(entry.name);
   const change = describeChange(entry);
-  if (draft.isBlocked(entry.name)) {
+  if (draft.blocked.has(entry.name)) {
     const oldName = current ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
-    if (current?.kind !== entry.kind && !draft.omissions.has(entry)) draft.omit(change, why);
+    if (current?.kind !== entry.kind && !draft.omits(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = context.a.dependenciesOf(entry).find(each => isObjectKind(each.kind) && draft.isBlocked(each.name));
+  const blocker = context.a.dependenciesOf(entry).find(each => isObjectKind(each.kind) && draft.blocked.has(each.name));
   if (blocker) {
-    draft.block(entry.name);
+    draft.blocked.add(entry.name);
     if (!isAsWanted(entry, draft))
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
   if (!current) {
     const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
-    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.block(entry.name);
+    if (!draft.addStatement(findCreation(entry, former, draft).statement, entry)) draft.blocked.add(entry.name);
     return;
   }
   const wanted = context.a.definitionOf(entry);
-  const needsRecreation = readsRecreatedView(current, draft) || lacksBase(current, wanted, draft);
+  // A view may lack its base, for example because the plan has renamed it. If A names no base, the query of the view decides.
+  const isView = current.kind === 'materialized view' && wanted?.kind === current.kind;
+  const lacksBase = isView && wanted.base === undefined && !draft.engine.find(current.base);
+  const needsRecreation = lacksBase || readsRecreatedView(current, draft);
   if (isAsWanted(entry, draft) && !needsRecreation) return;
   if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
   if (!wanted) return draft.omit(change, findSyntaxProblem(entry));
@@ -170,13 +172,6 @@ function readsRecreatedView(current: CatalogueObject, { engine, context: { engin
   });
 }
 
-/** Whether a view lacks its base, for example because the plan has renamed it, and A leaves the base to the query of the view. */
-const lacksBase = (current: CatalogueObject, wanted: Definition | undefined, { engine }: Draft): boolean =>
-  current.kind === 'materialized view' &&
-  wanted?.kind === current.kind &&
-  wanted.base === undefined &&
-  !engine.find(current.base);
-
 function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
   // Suppose B has the view as `M`, and A as `m`. Then the DROP says `M`, because sqlapply checks the state of B first, and 9.3.4 shows an
@@ -184,7 +179,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft);
   if (!draft.add({ ...describeChange(entry, 'DROP and CREATE'), id: 'recreate' }, [statement, creation.statement]))
-    draft.block(name);
+    draft.blocked.add(name);
 }
 
 /** Drops what only B has: first objects, readers before what they read, then principals. */
@@ -193,7 +188,7 @@ export function dropExtra(draft: Draft): void {
   const isKept = ({ name }: Entry): boolean =>
     a.findObject(name) !== undefined ||
     renames.pending.has(name) ||
-    draft.isBlocked(name) ||
+    draft.blocked.has(name) ||
     isAuxiliaryTable(name, draft.context);
   const objects = listObjects(b).filter(entry => !isKept(entry));
   const principals = dumpOrder(b).filter(({ kind, name }) => isPrincipalKind(kind) && !a.findPrincipal(name));
@@ -205,7 +200,7 @@ export function dropExtra(draft: Draft): void {
  * Finds the CREATE statement of an object. A recreated view keeps some properties (`keepsProperty`). Until `alterExpiry` sets the
  * expiry of A, a materialized view has another one in two cases:
  * - If A expires more rows, a recreated view keeps that of B.
- * - A new view from which other views are filled has none (`withholdExpiry`).
+ * - A new view has none (`withholdExpiry`) if rows of B reach it, and from there other materialized views.
  *
  * @param replaced the definition that the new object replaces, in B or after the steps so far
  */
@@ -224,8 +219,13 @@ export function findCreation(entry: Entry, replaced: Definition | undefined, dra
     created = keepProperties(definition, replaced, property => keepsProperty(context, definition, property));
     if (created.kind === 'materialized view' && replaced.kind === created.kind)
       created = keepExpiry(created, replaced) ?? created;
-  } else if (owned.kind === 'materialized view' && expiresRows(owned) && feedsViews(entry, context))
-    created = withholdExpiry(entry, owned, draft);
+  } else if (owned.kind === 'materialized view' && expiresRows(owned)) {
+    const { wantedEngine } = context;
+    const view = wantedEngine.find(entry.name);
+    const isRead = wantedEngine.catalogue.materializedReadersOf(entry.name).length > 0;
+    if (isRead && view?.kind === 'materialized view' && readsTableOfB(view, context))
+      created = withholdExpiry(entry, owned, draft);
+  }
   if (created === definition) return asWanted;
   return { definition: created, statement: printDefinition(created, EXPLICIT) };
 }
@@ -243,15 +243,8 @@ function withholdExpiry(entry: Entry, wanted: MaterializedViewDefinition, { engi
   return keepProperties(wanted, unlimited, name => withheld.includes(name));
 }
 
-/** Whether rows of B reach a materialized view, and from there other materialized views. */
-function feedsViews({ name }: Entry, schemas: Schemas): boolean {
-  const view = schemas.wantedEngine.find(name);
-  const isRead = schemas.wantedEngine.catalogue.materializedReadersOf(name).length > 0;
-  return isRead && view?.kind === 'materialized view' && readsTableOfB(view, schemas);
-}
-
 /** Whether a view reads a table of B, directly or through views. Any other table is new and empty, so it has no rows for a view. */
-export const readsTableOfB = (view: MaterializedView, { wantedEngine, engineOfB, renames }: Schemas): boolean => {
+export const readsTableOfB = (view: MaterializedView, { wantedEngine, engineOfB, renames }: PlanContext): boolean => {
   const isComputed = (object?: CatalogueObject) => object?.kind === 'view' || object?.kind === 'materialized view';
   return [...wantedEngine.catalogue.closure([view.name], isComputed)].some(
     name => !isComputed(wantedEngine.find(name)) && engineOfB.find(renames.nameBeforePlan(name)) !== undefined,

@@ -10,12 +10,12 @@
  * plan finds the mark, sends the REFRESH and drops the mark.
  */
 import { expiresMoreRows, expiresRows, printResumeWal } from '@sqlpipe/ddl';
-import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
+import { type CatalogueObject, type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { isFailureOnRow } from '@sqlpipe/schema';
 import { isSameName, type Kind, type KindAndName, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary/auxiliary-tables.js';
-import { losesNothingByRefresh, type PlanContext, type Schemas } from '../context/plan-context.js';
-import { describeChange } from '../losses/omission.js';
+import { isMarked, isUnfilled, markOf, parseMark } from '../auxiliary.js';
+import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { describeChange } from '../losses.js';
 import { emptyAssertion } from '../queries/assertions.js';
 import { printDrop, printFullRefresh } from '../statements.js';
 import { isRedefined } from '../views/view-queries.js';
@@ -32,15 +32,21 @@ import {
  * Gives stored views (materialized or live) and their readers the definitions of A, each after the views that it reads. Also repairs views:
  * - A stale plain view (`View.isStale`) gets its query again.
  * - An invalid materialized view is refreshed or recreated, unless its query would fail again.
- * - A materialized view that lacks rows is refreshed, unless the server fills it in time (`needsRefreshToFill`).
+ * - A materialized view that lacks rows is refreshed, unless the server fills it in time.
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
-  const { a, ignore } = context;
+  const { a, engineOfB, ignore, wantedEngine } = context;
   const reconciledLast = findStoredViewsAndReaders(context);
   const namesOnlyInB = engine.catalogue.list().flatMap(({ name }) => (a.findObject(name) ? [] : name));
   const extra = engine.catalogue.inDependencyOrder(namesOnlyInB).map(({ name }) => name);
-  const sources = findViewSources(context);
+  /** The tables and materialized views that materialized views read, directly or through plain views. */
+  const sourcesOf = (views: readonly MaterializedView[]) =>
+    new NameSet(views.flatMap(view => wantedEngine.catalogue.sourcesOfView(view)));
+  const views = wantedEngine.catalogue.list().filter(object => object.kind === 'materialized view');
+  const sourcesOfAll = sourcesOf(views);
+  const sourcesOfViewsWithRows = sourcesOf(views.filter(view => mayHaveRowsInB(view, context)));
+  const sourcesToFillFirst = findSourcesToFillFirst(context);
   const refreshed = new NameSet();
   const repair = (name: string): void => {
     const current = engine.find(name);
@@ -53,8 +59,17 @@ export function reconcileStoredViews(draft: Draft): void {
     const { invalidReason: reason } = current;
     // A query that failed on a row would fail again, unless the plan changes the type of a column that the query reads.
     const isRepairable = reason !== undefined && (!isFailureOnRow(reason) || readsRetypedColumn(current, draft));
-    const needsRefresh = needsRefreshToFill(current, sources, draft);
-    if (!isRepairable && !(needsRefresh && lacksRows(current, sources, draft))) return;
+    const wasInterrupted = isUnfilled(name, context);
+    const losesSource = willSourcesLoseRows(current, draft);
+    const isFilled = isFilledByServer(current);
+    // Only a REFRESH fills it in time: before another view reads its rows, and before its sources lose rows.
+    const needsRefresh = !isFilled || sourcesOfAll.has(name) || losesSource || wasInterrupted;
+    // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
+    const hadRows = isMarked(name, context) || mayHaveRowsInB(current, context) || sourcesOfViewsWithRows.has(name);
+    const isNeeded = sourcesToFillFirst.has(name) || losesSource || wasInterrupted;
+    const isEmpty = !isInB(current, context) || (isFilled && engineOfB.wasNeverRefreshed(name)) || wasInterrupted;
+    const lacksRows = isEmpty && (hadRows || (isNeeded && readsTableOfB(current, context)));
+    if (!isRepairable && !(needsRefresh && lacksRows)) return;
     refreshView(current, needsRefresh, draft);
     refreshed.add(name);
   };
@@ -65,47 +80,12 @@ export function reconcileStoredViews(draft: Draft): void {
   for (const name of extra) repair(name);
 }
 
-/** Finds the tables and materialized views that materialized views read, directly or through plain views. */
-function findViewSources(context: PlanContext) {
-  const { catalogue } = context.wantedEngine;
-  const views = catalogue.list().filter(object => object.kind === 'materialized view');
-  const sourcesOf = (readers: readonly MaterializedView[]) =>
-    new NameSet(readers.flatMap(view => catalogue.sourcesOfView(view)));
-  return {
-    ofAllViews: sourcesOf(views),
-    /** The sources of the views that may have rows in B. */
-    ofViewsWithRows: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
-    toFillFirst: findSourcesToFillFirst(context),
-  };
-}
-
-type ViewSources = ReturnType<typeof findViewSources>;
-
-/** Whether only a REFRESH fills a view in time: before another view reads its rows, and before its sources lose rows. */
-const needsRefreshToFill = (view: MaterializedView, { ofAllViews }: ViewSources, draft: Draft): boolean =>
-  !isFilledByServer(view) ||
-  ofAllViews.has(view.name) ||
-  willSourcesLoseRows(view, draft) ||
-  isUnfilled(view.name, draft.context);
-
-/** Whether a view should have rows but lacks some: it is new, the server is still filling it, or an interrupted plan has not filled it. */
-function lacksRows(view: MaterializedView, { ofViewsWithRows, toFillFirst }: ViewSources, draft: Draft): boolean {
-  const { name } = view;
-  const { context } = draft;
-  const { engineOfB } = context;
-  // An interrupted plan may have dropped the view. Then its mark, or rows of a view that reads it, show that the view had rows.
-  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofViewsWithRows.has(name);
-  const wasInterrupted = isUnfilled(name, context);
-  const isNeeded = toFillFirst.has(name) || willSourcesLoseRows(view, draft) || wasInterrupted;
-  const mustHaveRows = hadRows || (isNeeded && readsTableOfB(view, context));
-  const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
-  const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
-  return mustHaveRows && (!isInB || isBeingFilled || wasInterrupted);
-}
-
 /** Whether the server fills a view at its CREATE, and again after each change of its base. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
+
+const isInB = ({ id }: CatalogueObject, { engineOfB }: PlanContext): boolean =>
+  engineOfB.catalogue.findById(id) !== undefined;
 
 /**
  * Finds the sources that must be filled before a new or marked view, because REFRESH reads the rows that the sources have at that moment.
@@ -114,13 +94,13 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  * - No other new or marked view needs the rows of the view.
  * - No rows of the base expire.
  */
-function findSourcesToFillFirst(schemas: Schemas): NameSet {
-  const { a, engineOfB, wantedEngine } = schemas;
+function findSourcesToFillFirst(context: PlanContext): NameSet {
+  const { a, engineOfB, wantedEngine } = context;
   const needed = new NameSet();
   for (const { kind, name } of listObjects(a).reverse()) {
     const view = wantedEngine.find(name);
     const isInB = engineOfB.find(name)?.kind === kind;
-    const isUnfilledView = !isInB || isMarked(name, schemas) || isUnfilled(name, schemas);
+    const isUnfilledView = !isInB || isMarked(name, context) || isUnfilled(name, context);
     if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
     const isFollowed = !expiresRows(wantedEngine.definitionOf(view.base));
     const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
@@ -189,14 +169,20 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   const refresh = printFullRefresh(view.name);
   const properties = propertiesOfRepair(view, draft);
   // If the recreation of the view was left out, its omission already names the loss that the refresh would cause.
-  if (draft.excludes(refresh, view) && draft.omissions.has(view, 'invalid')) return;
+  if (draft.excludes(refresh, view) && draft.omits(view, 'invalid')) return;
   /** Why the view would be invalid after the refresh. */
   const reason = engine.tryOut(() => {
     engine.execute(refresh);
     return engine.invalidViews().get(view.name);
   });
   const wanted = context.a.findObject(view.name);
-  const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
+  const readsRedefinedView = () =>
+    [...engine.catalogue.closureOfView(view)].some(name => {
+      const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
+      return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
+    });
+  const isKept = wanted?.kind === view.kind && isInB(view, context);
+  const isOutdated = reason === undefined && isKept && readsRedefinedView();
   const isRefreshEnough = reason === undefined && !isOutdated;
   const mustRecreate = reason === OTHER_TYPES_REASON || isOutdated;
   // An excluded refresh is passed too: `addStatement` then lists its loss, which the user has to know.
@@ -212,13 +198,6 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   ]);
 }
 
-const readsRedefinedView = (view: MaterializedView, { engine, context }: Draft): boolean =>
-  context.engineOfB.catalogue.findById(view.id) !== undefined &&
-  [...engine.catalogue.closureOfView(view)].some(name => {
-    const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
-    return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
-  });
-
 /** Leaves out, as omissions with a reason, the repair of suspended objects of A, and of its views that stay invalid. */
 export function omitUnrepaired(draft: Draft): void {
   const { healthProblems, a, ignore } = draft.context;
@@ -230,7 +209,7 @@ export function omitUnrepaired(draft: Draft): void {
     const change = { identity, properties: [state] };
     const resume = { ...change, what: printResumeWal(identity) };
     if (state === 'suspended') draft.omit(resume, `suspended: ${reason}; remove the cause, then send this statement`);
-    else if (('rejection' in current || 'invalidReason' in current) && !draft.omissions.has(identity))
+    else if (('rejection' in current || 'invalidReason' in current) && !draft.omits(identity))
       draft.omit({ ...change, what: 'a repair' }, `${formatUnrepairedReason(kind, reason)}: ${reason}`);
   }
 }
@@ -248,12 +227,12 @@ function formatUnrepairedReason(kind: Kind, reason: string): string {
  * and of views that A lacks, unless these are kept (`ignoreExtra`).
  */
 export function reconcileMarks(draft: Draft): void {
-  const { a, engineOfB, ignoreExtra } = draft.context;
   const { engine } = draft;
+  const { a, ignoreExtra } = draft.context;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.wasNeverRefreshed;
     const isRefreshed = a.findObject(view.name) !== undefined && draft.hasStep(printFullRefresh(view.name));
-    if (!isFilled || (engineOfB.catalogue.findById(view.id) && !isRefreshed)) continue;
+    if (!isFilled || (isInB(view, draft.context) && !isRefreshed)) continue;
     const mark = markOf(view.name);
     if (engine.find(mark)) continue;
     draft.addBeforeChanges(`CREATE TABLE ${quoteLiteral(mark)} (ts TIMESTAMP);`, { kind: 'table', name: mark });

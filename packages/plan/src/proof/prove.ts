@@ -5,13 +5,10 @@
 import { printRight } from '@sqlpipe/ddl';
 import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { displayName, isSameName, NameMap, NameSet } from '@sqlpipe/sql';
-import { isAuxiliaryTable, parseMark } from '../auxiliary/auxiliary-tables.js';
-import { parseRebuildName } from '../auxiliary/rebuild-names.js';
-import { findRemovedGrants, keepsProperty } from '../context/kept-of-b.js';
-import { losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
+import { isAuxiliaryTable, parseMark, parseRebuildName } from '../auxiliary.js';
+import { findRemovedGrants, keepsProperty, losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { type Draft, formatExecutionError, type Step } from '../draft/draft.js';
-import type { NamedLoss } from '../losses/losses.js';
-import { type Change, changeKey, type Omission } from '../losses/omission.js';
+import { type Change, changeKey, type NamedLoss, type Omission } from '../losses.js';
 import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
 import { printFullRefresh } from '../statements.js';
 import { createRowQuestions, findRunnableView, isRedefined, printQueryAfterPlan } from '../views/view-queries.js';
@@ -34,22 +31,32 @@ interface Failure {
   readonly hint?: string | undefined;
 }
 
-/** An engine that has B and executes the steps, with what is recorded of them. */
-interface Trial {
-  readonly engine: Engine;
-  readonly context: PlanContext;
-  readonly rows: RowAccount;
-  readonly repairable: RepairableViews;
-}
-
 /** @param engine has B; the proof executes the steps on it, up to the first one that is rejected */
 export function proveDraft(draft: Draft, engine: Engine): Proof {
   const { steps, context } = draft;
-  const invalidBefore = engine.invalidViews();
   const rows = new RowAccount(engine, createExternalFacts(context, engine));
-  const trial = { engine, context, rows, repairable: new RepairableViews(engine) };
-  const { effects, removals, rejection } = executeSteps(steps, trial);
-  if (rejection) return { effects, excluded: toOmissions([rejection], steps), rows, acceptedLosses: [] };
+  const repairable = new RepairableViews(engine);
+  const effects: (readonly Effect[])[] = [];
+  /** For each name that an object had, the last step after which no object had it. */
+  const removals = new NameMap<number>();
+  const reject = (index: number, reason: string): Proof => ({
+    effects,
+    excluded: toOmissions([{ causes: [index], reason }], steps),
+    rows,
+    acceptedLosses: [],
+  });
+  for (const [index, { statement, assertion }] of steps.entries())
+    try {
+      if (assertion) rows.recordAssertion(assertion);
+      const execution = engine.execute(statement);
+      const reason = findUnusableQuery(execution, engine, context);
+      if (reason !== undefined) return reject(index, reason);
+      effects.push(rows.recordStatement(statement, execution));
+      repairable.recordStep(execution, index);
+      for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
+    } catch (error) {
+      return reject(index, formatExecutionError(error, statement));
+    }
   const failures: Failure[] = [];
   const acceptedLosses: NamedLoss[] = [];
   for (const { effect, causes } of rows.losses()) {
@@ -62,37 +69,16 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
     if (context.allowed.allows(loss)) acceptedLosses.push(loss);
     else failures.push({ causes, reason: text + changedValues, loss });
   }
-  failures.push(...findInvalidatedViews(invalidBefore, trial), ...findLostRights(removals, trial));
+  failures.push(...findInvalidatedViews(rows, repairable, engine, context));
+  failures.push(...findLostRights(removals, engine, context));
   return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
-}
-
-/** @returns `removals`: for each name that an object had, the last step after which no object had it */
-function executeSteps(
-  steps: readonly Step[],
-  { engine, context, rows, repairable }: Trial,
-): Pick<Proof, 'effects'> & { readonly removals: NameMap<number>; readonly rejection?: Failure } {
-  const effects: (readonly Effect[])[] = [];
-  const removals = new NameMap<number>();
-  for (const [index, { statement, assertion }] of steps.entries())
-    try {
-      if (assertion) rows.recordAssertion(assertion);
-      const execution = engine.execute(statement);
-      const reason = findUnusableQuery(execution, engine, context);
-      if (reason !== undefined) return { effects, removals, rejection: { causes: [index], reason } };
-      effects.push(rows.recordStatement(statement, execution));
-      repairable.recordStep(execution, index);
-      for (const { before, after } of execution.transitions) if (before && !after) removals.set(before.name, index);
-    } catch (error) {
-      return { effects, removals, rejection: { causes: [index], reason: formatExecutionError(error, statement) } };
-    }
-  return { effects, removals };
 }
 
 /**
  * Finds the objects that the plan drops, renames or creates again and that would not have the grants and the owner of B afterwards. What A
  * states is not compared here, because `omitRemaining` does.
  */
-function findLostRights(removals: NameMap<number>, { engine, context }: Trial): Failure[] {
+function findLostRights(removals: NameMap<number>, engine: Engine, context: PlanContext): Failure[] {
   const { a, engineOfB, hiddenGrants, renames } = context;
   return [...removals].flatMap(([name, index]): Failure[] => {
     const former = engineOfB.find(name);
@@ -118,9 +104,9 @@ function findLostRights(removals: NameMap<number>, { engine, context }: Trial): 
  * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing, and the
  * plan removes the base or makes the view unrepairable (`RepairableViews`).
  */
-function findInvalidatedViews(invalidBefore: NameMap<string>, { engine, context, rows, repairable }: Trial): Failure[] {
+function findInvalidatedViews(rows: RowAccount, repairable: RepairableViews, engine: Engine, context: PlanContext) {
   return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
-    const wasInvalid = invalidBefore.has(name);
+    const wasInvalid = repairable.invalidBefore.has(name);
     const view = engine.find(name);
     const isIgnored = view !== undefined && context.ignore.ignoresObject(view);
     // No interrupted plan has made an ignored view invalid. So it is not in the way.
@@ -214,13 +200,15 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): (Cha
  * have refreshed it. Then the next plan has to leave the view as repairable as it is: it must not drop a column that the view reads.
  */
 class RepairableViews {
+  readonly invalidBefore: NameMap<string>;
   /** The views of B that a refresh would repair before the first step. */
   readonly #views: NameSet;
   readonly #unrepairableSince = new NameMap<number>();
 
   /** @param engine has B; it executes the steps later */
   constructor(private readonly engine: Engine) {
-    this.#views = this.#findRepairable([...engine.invalidViews().keys()]);
+    this.invalidBefore = engine.invalidViews();
+    this.#views = this.#findRepairable([...this.invalidBefore.keys()]);
   }
 
   recordStep({ transitions }: Execution, index: number): void {

@@ -14,12 +14,17 @@ import { type Column, doubleQuote, hasNull, isArray, losesLoneSurrogates } from 
 import type { ColumnHead, Conversion, LossKind, TableCopy } from '@sqlpipe/engine';
 import { quoteLiteral, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
-import { expiredRowsOf, formatAllowance } from '../losses/losses.js';
+import { expiredRowsOf, formatAllowance } from '../losses.js';
 import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
-import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
-import { type ComparedView, printNothingIsLostAssertion } from './history.js';
 import { PARTITION_STATES, type PartitionState } from './partition-states.js';
+import {
+  type ComparedView,
+  type CopyWithCasts,
+  parseCopy,
+  printNothingIsLostAssertion,
+  printSurplusAssertion,
+} from './row-comparisons.js';
 import {
   type PeriodicView,
   parseExpired,

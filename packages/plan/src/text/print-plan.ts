@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findAffectedObjects, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
-import { dumpOrder, Schema } from '@sqlpipe/schema';
+import { Schema, selectWithRelated } from '@sqlpipe/schema';
 import {
   foldCase,
   identify,
@@ -55,8 +55,13 @@ export function findPlannedObjects(statements: readonly string[]): KindAndName[]
 export function computeFingerprint(plan: readonly string[], definitions: Iterable<string>): string {
   const schema = new Schema(definitions);
   const planned = findPlannedObjects(plan);
+  const names = new NameSet(planned.map(({ name }) => name));
+  const isPlanned = ({ kind, name }: KindAndName) => isObjectKind(kind) && names.has(name);
+  const readers = selectWithRelated(schema, isPlanned, { withDependents: true })
+    .filter(entry => isObjectKind(entry.kind) && !isPlanned(entry))
+    .sort((a, b) => (foldCase(a.name) < foldCase(b.name) ? -1 : 1));
   const hash = createHash('sha256');
-  for (const { kind, name } of [...planned, ...findReaders(planned, schema)]) {
+  for (const { kind, name } of [...planned, ...readers]) {
     const entry = schema.findObject(name);
     const statement = entry?.kind === kind ? entry.statement : '';
     let definition = tryParseDefinition(statement);
@@ -67,18 +72,6 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }
   return hash.digest('hex').slice(0, 16);
-}
-
-/** Finds the views that read the objects, also through other views; sorted. */
-function findReaders(objects: readonly KindAndName[], schema: Schema): KindAndName[] {
-  const reached = new NameSet(objects.map(({ name }) => name));
-  const readers = dumpOrder(schema).filter(({ kind, name }) => {
-    const reads = isObjectKind(kind) ? (schema.objectReferences().get(name) ?? []) : [];
-    const isReader = !reached.has(name) && reads.some(each => reached.has(each));
-    if (isReader) reached.add(name);
-    return isReader;
-  });
-  return readers.sort((a, b) => (foldCase(a.name) < foldCase(b.name) ? -1 : 1));
 }
 
 /** The comments of the first statement of a plan. */
@@ -101,40 +94,6 @@ const STATE = new RegExp(
 
 /** The comment of a GRANT that gives back what an earlier statement removes. It shows sqlapply which rights a plan relies on. */
 export const GIVES_BACK = 'gives back a right that a statement above removes';
-
-interface Remarks {
-  readonly version: string | undefined;
-  /** A line for each table, see `formatWork`. */
-  readonly work: readonly string[];
-  readonly irreversible: readonly number[];
-  readonly idleTables: readonly string[];
-  readonly renamedViews: NameMap<string>;
-  readonly neededAllowances: readonly string[];
-}
-
-export const formatRemarks = ({
-  version = '',
-  work,
-  irreversible,
-  idleTables,
-  renamedViews,
-  neededAllowances,
-}: Remarks): string[] => [
-  ...(/^9\.3\.|^$/.test(version)
-    ? []
-    : [`made for QuestDB ${version} by the rules of 9.3: try it on a copy of the instance first`]),
-  ...work,
-  ...formatList(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
-  ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
-  ...formatList(
-    'renamed views: ',
-    [...renamedViews].map(([from, to]) => `'${from}'='${to}'`),
-  ),
-  ...formatList('allowed losses: ', neededAllowances),
-];
-
-const formatList = (start: string, list: readonly unknown[]): string[] =>
-  list.length > 0 ? [start + list.join(', ')] : [];
 
 /** The verbs that the head of a plan may list besides those of a dump. Anybody can write a head, so no other verb is accepted. */
 const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));

@@ -24,15 +24,18 @@ import type {
   View,
 } from '@sqlpipe/engine';
 import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
-import { type AuxiliaryTables, isUnfilled } from '../auxiliary/auxiliary-tables.js';
-import { parseRebuildName } from '../auxiliary/rebuild-names.js';
-import type { Schemas } from '../context/plan-context.js';
+import { isUnfilled, parseRebuildName } from '../auxiliary.js';
+import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
 import { type CommonQuery, printWith, renameInQuery, renameQuery } from '../queries/common-queries.js';
 import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
 
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
-export function isRedefined<V extends View | MaterializedView>(former: V, current: V, { renames, engineOfB }: Schemas) {
+export function isRedefined<V extends View | MaterializedView>(
+  former: V,
+  current: V,
+  { renames, engineOfB }: PlanContext,
+) {
   const body = renameInQuery(former.body, renames.statedNames(engineOfB.catalogue.closure(former.references)));
   return compareDefinitions({ ...former, body }, current).differences.some(({ property }) => property === 'query');
 }
@@ -43,25 +46,25 @@ export function isRedefined<V extends View | MaterializedView>(former: V, curren
  * @returns `isChanged`: whether a source of the view has other types or another query than before. Then only a server knows whether it can
  *   compute the query.
  */
-export function printQueryAfterPlan(view: View | MaterializedView, engine: Engine, schemas: Schemas) {
+export function printQueryAfterPlan(view: View | MaterializedView, engine: Engine, context: PlanContext) {
   const { catalogue } = engine;
   const queries = new NameMap<CommonQuery>();
   /** The objects whose types or rows differ from those before the plan. */
   const changed = new NameSet();
   // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
   const isExpanded = ({ kind, id }: CatalogueObject) =>
-    kind === 'view' || (kind === 'materialized view' && !schemas.engineOfB.catalogue.findById(id));
+    kind === 'view' || (kind === 'materialized view' && !context.engineOfB.catalogue.findById(id));
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references, isExpanded))) {
     const object = catalogue.compileAndFind(name);
     if (object?.kind === 'view') {
-      const former = schemas.engineOfB.find(schemas.renames.nameBeforePlan(name));
-      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, schemas);
+      const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
+      const hasOtherQuery = former?.kind !== 'view' || isRedefined(former, object, context);
       if (hasOtherQuery || object.references.some(reference => changed.has(reference))) changed.add(name);
-      if (!canUseFormer(former, object, queries)) queries.set(name, { name, query: object.body, isView: true });
+      addPlainView(former, object, queries);
     } else if (object && object.kind !== 'live view' && object.opaqueStatement === undefined) {
       const readsChanged = 'references' in object && object.references.some(reference => changed.has(reference));
-      const isRecreated = readsChanged && !schemas.engineOfB.catalogue.findById(object.id);
-      const source = isRecreated ? toNewSourceQuery(object.body) : toSourceQuery(object, schemas);
+      const isRecreated = readsChanged && !context.engineOfB.catalogue.findById(object.id);
+      const source = isRecreated ? toNewSourceQuery(object.body) : toSourceQuery(object, context);
       if (source.isChanged) changed.add(name);
       if (!source.isIdentical) queries.set(name, { name, query: source.query });
     }
@@ -80,21 +83,20 @@ export function printQueryOverPlainViews(
 ): string | undefined {
   const queries = new NameMap<CommonQuery>();
   for (const object of catalogue.inDependencyOrder(catalogue.closure(references)))
-    if (object.kind === 'view' && !canUseFormer(findFormer(object.name), object, queries))
-      queries.set(object.name, { name: object.name, query: object.body, isView: true });
+    if (object.kind === 'view') addPlainView(findFormer(object.name), object, queries);
   return queries.size === 0 ? undefined : printWith([...queries.values()], body);
 }
 
 /**
- * Whether the server's view can stand instead of a query of WITH. The server must be able to query it, its name and query must stay, and
+ * Adds a query of WITH, unless the server's view can stand instead. The server must be able to query it, its name and query must stay, and
  * no object that it reads may need a query of WITH. For example, a renamed table needs one.
  */
-const canUseFormer = (former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): boolean =>
-  former?.kind === 'view' &&
-  former.name === view.name &&
-  former.body === view.body &&
-  !former.isStale &&
-  view.references.every(reference => !queries.has(reference));
+function addPlainView(former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): void {
+  const { name, body, references } = view;
+  const isSame = former?.kind === 'view' && former.name === name && former.body === body && !former.isStale;
+  if (!isSame || references.some(reference => queries.has(reference)))
+    queries.set(name, { name, query: body, isView: true });
+}
 
 const toNewSourceQuery = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
@@ -102,11 +104,11 @@ const toNewSourceQuery = (query: string) => ({ query, isChanged: true, isIdentic
 export const changesTimestamp = (
   { timestamp: formerName = '' }: Pick<TableDefinition, 'timestamp'>,
   { name, timestamp = '' }: Pick<TableDefinition, 'name' | 'timestamp'>,
-  { renames }: Pick<Schemas, 'renames'>,
+  { renames }: Pick<PlanContext, 'renames'>,
 ): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
 
 /** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
-function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: Schemas) {
+function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
   const { id, name, columns, timestamp } = object;
   const formerName = (catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name)))?.name;
   const found = formerName === undefined ? undefined : catalogue.compileAndFind(formerName);
@@ -141,7 +143,7 @@ function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogu
  * Finds the definition of a view, with a query that B's server can run.
  * @param query replaces the query of the view; B's server can run it
  */
-export function findRunnableView(name: string, context: Schemas & AuxiliaryTables, query?: string) {
+export function findRunnableView(name: string, context: PlanContext, query?: string) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   if (query !== undefined) return { ...definition, body: query };
@@ -194,15 +196,11 @@ const inBothDirections = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
-function findReplacements(body: string, context: Schemas & AuxiliaryTables, seen = new NameSet()): CommonQuery[] {
+function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
-  const markSeen = (name: string): boolean => {
-    const isNew = !seen.has(name);
-    seen.add(name);
-    return isNew;
-  };
   return findReferencesOfQuery(body).flatMap(name => {
-    if (!markSeen(name)) return [];
+    if (seen.has(name)) return [];
+    seen.add(name);
     const otherName = inBothDirections(renames.statedObjects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // If a rebuild was interrupted between its two RENAMEs, its new table still has the temporary name.
     const rebuiltName = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
@@ -218,15 +216,15 @@ function findReplacements(body: string, context: Schemas & AuxiliaryTables, seen
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
     const isThere = former !== undefined && isSameName(former.name, name) && !isUnfilled(name, context);
-    const queriesOfSources =
-      isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
-    if (isThere)
-      return queriesOfSources.length === 0 && !isStaleView(former)
-        ? []
-        : [...queriesOfSources, { name, query: view.body, isView: true }];
+    if (isThere && view.kind === 'materialized view') return [];
+    const queriesOfSources = findReplacements(view.body, context, seen);
+    const isUsable = isThere && queriesOfSources.length === 0 && !isStaleView(former);
+    if (isThere) return isUsable ? [] : [...queriesOfSources, { name, query: view.body, isView: true }];
     // B has no view of this name, or the view is not filled yet. So its query takes its place.
     const queryOfView = { name: view.name, query: view.body, isView: view.kind === 'view' };
     if (isSameName(name, view.name)) return [...queriesOfSources, queryOfView];
-    return [...queriesOfSources, ...(markSeen(view.name) ? [queryOfView] : []), renameQuery(queryOfView, name)];
+    const queryOfOtherName = seen.has(view.name) ? [] : [queryOfView];
+    seen.add(view.name);
+    return [...queriesOfSources, ...queryOfOtherName, renameQuery(queryOfView, name)];
   });
 }

@@ -1,4 +1,7 @@
-/*! Finds the renames that the user states, by `--renamed` or by comments in A, and compares them with A and B. */
+/*!
+ * Which old name becomes which new name: finds the renames that the user states, by `--renamed` or by comments in A, and compares them with
+ * A and B. The planner guesses none, because a wrong guess could lose data. A rename is pending until a plan has made it.
+ */
 import { findColumn, locateColumns, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, type IgnoreRules, InvalidOptionError, type Schema } from '@sqlpipe/schema';
@@ -6,7 +9,6 @@ import {
   displayName,
   isObjectKind,
   isSameName,
-  type KindAndName,
   NameMap,
   NameSet,
   significantTokens,
@@ -14,12 +16,22 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { formatSuggestion } from '@sqlpipe/text';
-import { findRebuildTables } from '../auxiliary/rebuild-names.js';
-import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from '../losses/losses.js';
-import { Renames } from './renames.js';
+import { findRebuildTables } from './auxiliary.js';
+import { findPossiblePaths, formatPath, type ObjectPath, resolvePath, splitRename } from './losses.js';
 
-export class RenameReader {
-  readonly renames = new Renames();
+export class Renames {
+  /** The pending renames of objects: the new name by the old name. */
+  readonly pending = new NameMap<string>();
+  /** `pending`, and the renames that an earlier plan has made or begun. */
+  readonly objects = new NameMap<string>();
+  /** For each table of A, the column renames that are pending, or that an unfinished rebuild has made: the new name by the old name. */
+  readonly #columns = new NameMap<NameMap<string>>();
+  /** Column renames that an earlier plan has made. They are kept because the user may still write either name. `table` is a name in B. */
+  readonly #madeColumns: ColumnRename[] = [];
+  /** The stated renames of objects, pending or not: the new name by the old name. */
+  readonly statedObjects = new Map<string, string>();
+  /** The stated renames of columns. `table` is a name in A or B. An option that may mean several tables has an entry for each. */
+  readonly #statedColumns: ColumnRename[] = [];
   readonly notes: string[] = [];
   /** Warnings about rename comments that have no effect. */
   readonly warnings: string[] = [];
@@ -48,13 +60,64 @@ export class RenameReader {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
+  /** Finds the new name by the old name of an object, or the old name by the new name. Undefined if it is not renamed. */
+  otherName(name: string): string | undefined {
+    return this.objects.get(name) ?? findOldName(this.objects, name);
+  }
+
+  nameAfterPlan(name: string): string {
+    return this.pending.get(name) ?? name;
+  }
+
+  /** The old name if the plan renames the object; otherwise the given name. */
+  nameBeforePlan(name: string): string {
+    return findOldName(this.pending, name) ?? name;
+  }
+
+  /** The old name of a column if a plan or a rebuild renames it; otherwise the given name. @param table the table's name in A */
+  columnBeforePlan(table: string, column: string): string {
+    return findOldName(this.columnRenamesOf(table), column) ?? column;
+  }
+
+  /** The paths by which a user may name an object or a column: with the old and the new names. */
+  findPaths({ object, column }: ObjectPath): ObjectPath[] {
+    const objects = [object, this.otherName(object) ?? object];
+    const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
+    const all = [...pending, ...renamesIn(objects, this.#madeColumns)];
+    const columns = [column, ...all.filter(names => names.some(name => isSameName(name, column))).flat()];
+    return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
+  }
+
+  pathBeforePlan({ object, column }: ObjectPath): ObjectPath {
+    return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
+  }
+
+  /** The stated renames of the columns of a table, old name first. @param table its name in A or B */
+  statedColumnsOf(table: string): (readonly [from: string, to: string])[] {
+    return renamesIn([table, this.otherName(table)], this.#statedColumns);
+  }
+
+  /** The stated renames of objects and of columns in one map, because a name in a query may mean an object or a column. */
+  statedNames(tables: Iterable<string>): NameMap<string> {
+    return new NameMap([...[...tables].flatMap(table => this.statedColumnsOf(table)), ...this.statedObjects]);
+  }
+
+  /** @param table the table's name in A */
+  columnRenamesOf(table: string): NameMap<string> {
+    return this.#columns.get(table) ?? new NameMap();
+  }
+
+  #addColumnRename(table: string, from: string, to: string): void {
+    this.#columns.set(table, new NameMap(this.columnRenamesOf(table)).set(from, to));
+  }
+
   /** Finds the columns that a table has in A or in B. Empty for a view or a principal; undefined if nothing has this old or new name. */
   readonly findColumns = (name: string): NameSet | undefined => {
     const { a, b, engineOfB } = this;
-    const names = [name, this.renames.otherName(name) ?? name];
+    const names = [name, this.otherName(name) ?? name];
     const objects = names.flatMap(each => engineOfB.find(each) ?? a.findObject(each) ?? []);
     if (objects.length === 0 && !names.some(each => a.findPrincipal(each) ?? b.findPrincipal(each))) return undefined;
-    const tables = names.flatMap(each => [this.#findTable(engineOfB, each), this.#findTable(a, each)]);
+    const tables = names.flatMap(each => [findTable(engineOfB, each), findTable(a, each)]);
     return new NameSet(tables.flatMap(table => table?.columns.map(column => column.name) ?? []));
   };
 
@@ -80,9 +143,9 @@ export class RenameReader {
     if (!wanted) throw renameError(rename, `A has no '${to}'`);
     if (former && former.kind !== wanted.kind && [former.kind, wanted.kind].includes('table'))
       throw renameError(rename, `B has ${displayName(former)}, A has ${displayName(wanted)}`);
-    rejectSharedName(rename, from, wanted.name, this.renames.objects);
-    this.renames.objects.set(from, wanted.name);
-    this.renames.statedObjects.set(from, wanted.name);
+    rejectSharedName(rename, from, wanted.name, this.objects);
+    this.objects.set(from, wanted.name);
+    this.statedObjects.set(from, wanted.name);
     const isMade = this.engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!former && isMade) return this.#reportMade(rename);
     // A plan renames a view by DROP and CREATE. If an earlier plan was interrupted after the DROP, B has neither name.
@@ -91,16 +154,22 @@ export class RenameReader {
     if (!former) throw renameError(rename, `B has no '${from}'${this.#suggestObject(from)}`);
     if (this.a.findObject(from)) throw renameError(rename, `A has a '${from}' too`);
     if (this.engineOfB.find(to)) throw renameError(rename, `B has a '${to}' too`);
-    this.renames.pending.set(former.name, wanted.name);
+    this.pending.set(former.name, wanted.name);
   }
 
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPaths = findPossiblePaths(from).filter(path => path.column !== undefined);
-    for (const { object, column = '' } of oldPaths) this.renames.addStatedColumn(object, column, newColumn);
+    for (const { object, column = '' } of oldPaths)
+      this.#statedColumns.push({ table: object, from: column, to: newColumn });
     const { object: oldTable = '', column: oldColumn = '' } = resolvePath(from, this.findColumns) ?? {};
     const object = oldColumn === '' ? this.engineOfB.find(oldTable) : undefined;
-    if (object) throw renameError(rename, this.#formatMissingInA({ ...object, name: newColumn }));
+    if (object) {
+      const names = this.a.entries.filter(({ kind }) => isObjectKind(kind)).map(({ name }) => name);
+      const isIgnored = this.ignore.ignoresObject({ ...object, name: newColumn });
+      const missing = `A has no '${newColumn}'${formatSuggestion(newColumn, names)}`;
+      throw renameError(rename, isIgnored ? formatIgnoredObject(newColumn) : missing);
+    }
     const former = this.#findTableOfB(oldTable);
     const source = former && findColumn(former, oldColumn);
     // B lacks the old column. Has an earlier plan, or a rebuild, already made the rename?
@@ -109,18 +178,16 @@ export class RenameReader {
       const isMadeByRebuild = oldPaths.some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => findColumn(table, newColumn));
       const old = oldColumn || (oldPaths[0]?.column ?? '');
-      for (const { name } of renamed) this.renames.addMadeColumn(name, old, newColumn);
+      for (const { name } of renamed) this.#madeColumns.push({ table: name, from: old, to: newColumn });
       if (isMadeByRebuild || renamed.length > 0) return this.#reportMade(rename);
       const columnPaths = tables.flatMap(({ name: object, columns }) =>
         columns.map(({ name: column }) => formatPath({ object, column })),
       );
-      throw renameError(
-        rename,
-        `B has no '${from}'${formatSuggestion(from, columnPaths) || this.#suggestObject(from)}`,
-      );
+      const suggestion = formatSuggestion(from, columnPaths) || this.#suggestObject(from);
+      throw renameError(rename, `B has no '${from}'${suggestion}`);
     }
-    const table = this.renames.objects.get(oldTable) ?? oldTable;
-    const wanted = this.#findTable(this.a, table);
+    const table = this.objects.get(oldTable) ?? oldTable;
+    const wanted = findTable(this.a, table);
     const names = wanted?.columns.map(({ name }) => name) ?? [];
     if (isSameName(source.name, newColumn)) throw renameError(rename, SAME_NAME);
     const name = names.find(candidate => isSameName(candidate, newColumn));
@@ -130,22 +197,21 @@ export class RenameReader {
       throw renameError(rename, `A has no column '${newColumn}' in '${table}'${formatSuggestion(newColumn, names)}`);
     if (findColumn(former, name)) throw renameError(rename, `B has a column '${name}' too`);
     if (findColumn(wanted, source.name)) throw renameError(rename, `A has a column '${oldColumn}' too`);
-    rejectSharedName(rename, source.name, name, this.renames.columnRenamesOf(table));
-    this.renames.addColumn(table, source.name, name);
+    rejectSharedName(rename, source.name, name, this.columnRenamesOf(table));
+    this.#addColumnRename(table, source.name, name);
   }
 
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = findCommentProblem(from, entry.name);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.engineOfB.find(name));
-    for (const name of from) this.renames.statedObjects.set(name, entry.name);
-    const hasRename = [entry.name, old].some(name => name !== undefined && this.renames.otherName(name) !== undefined);
+    for (const name of from) this.statedObjects.set(name, entry.name);
+    const hasRename = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (hasRename) return; // a `--renamed` or an earlier comment takes precedence
     const hasNewName = this.engineOfB.find(entry.name) !== undefined;
     // B has none of the old names, so an earlier plan may have made the rename.
     if (old === undefined) {
-      for (const name of hasNewName ? from : [])
-        if (!this.a.findObject(name)) this.renames.objects.set(name, entry.name);
+      for (const name of hasNewName ? from : []) if (!this.a.findObject(name)) this.objects.set(name, entry.name);
       return;
     }
     const isOldNameReused = () => all.some(other => other.column === undefined && isSameName(other.entry.name, old));
@@ -155,19 +221,19 @@ export class RenameReader {
     if (hasNewName && isKept && !isOldNameReused()) return this.#warn(entry, text, newNameProblem);
     if (hasNewName || isKept)
       return this.#leaveOut(entry, `${text}: ${isKept ? `A has a '${old}' too` : newNameProblem}`, old);
-    this.renames.objects.set(old, entry.name);
-    this.renames.pending.set(old, entry.name);
+    this.objects.set(old, entry.name);
+    this.pending.set(old, entry.name);
   }
 
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = findCommentProblem(from, column);
     if (problem !== undefined) return this.#warn(entry, text, problem);
     const halfRebuilt = () => this.#findOldTables(entry.name).find(table => from.some(name => findColumn(table, name)));
-    const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), this.#findTable(this.a, entry.name)];
+    const [former, wanted] = [this.#findTableOfB(entry.name) ?? halfRebuilt(), findTable(this.a, entry.name)];
     if (!former || !wanted) return;
-    for (const name of from) this.renames.addStatedColumn(entry.name, name, column);
+    for (const name of from) this.#statedColumns.push({ table: entry.name, from: name, to: column });
     const old = from.map(name => findColumn(former, name)).find(column => column !== undefined);
-    const hasRename = [...this.renames.columnRenamesOf(entry.name)].some(
+    const hasRename = [...this.columnRenamesOf(entry.name)].some(
       ([renamed, to]) => isSameName(to, column) || from.some(name => isSameName(name, renamed)),
     );
     if (hasRename) return;
@@ -178,7 +244,7 @@ export class RenameReader {
     // which column has which values. So a table is left out if A gives the old name of one column to another column.
     if (oldNameInA !== undefined) return this.#leaveOut(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && findColumn(former, column)) {
-      for (const name of from) this.renames.addMadeColumn(former.name, name, column);
+      for (const name of from) this.#madeColumns.push({ table: former.name, from: name, to: column });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
     if (old === undefined) {
@@ -188,7 +254,7 @@ export class RenameReader {
     const namesake = findColumn(former, column);
     if (namesake === undefined && findColumn(wanted, old.name))
       return this.#leaveOut(entry, `${text}: A has a column '${old.name}' too`);
-    if (namesake === undefined) return this.renames.addColumn(entry.name, old.name, column);
+    if (namesake === undefined) return this.#addColumnRename(entry.name, old.name, column);
     const newNameProblem = `B has a column '${column}' too`;
     // B has both columns, so the rename is impossible. If the types of `namesake` differ in A and B, a plan would convert its values,
     // although A expects the values of the old column there. Otherwise a warning is enough.
@@ -198,24 +264,19 @@ export class RenameReader {
 
   #findTableOfB(name: string): TableDefinition | undefined {
     const isThere = this.engineOfB.definitionOf(name) !== undefined;
-    return this.#findTable(this.engineOfB, isThere ? name : (this.renames.otherName(name) ?? name));
-  }
-
-  #findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
-    const definition = schema.definitionOf(name);
-    return definition?.kind === 'table' ? definition : undefined;
+    return findTable(this.engineOfB, isThere ? name : (this.otherName(name) ?? name));
   }
 
   #findOldTables(table: string): TableDefinition[] {
     const rebuilt = this.#rebuilt.filter(old => isSameName(old.table, table));
-    return rebuilt.flatMap(({ name }) => this.#findTable(this.engineOfB, name) ?? []);
+    return rebuilt.flatMap(({ name }) => findTable(this.engineOfB, name) ?? []);
   }
 
   /** Adds the rename if a rebuild has made it: the old table of the rebuild has `column`, and not `to`. @returns whether it was added */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.renames.objects.get(object) ?? object;
+    const table = this.objects.get(object) ?? object;
     const [copied] = this.#findOldTables(table).flatMap(old => (!findColumn(old, to) && findColumn(old, column)) || []);
-    if (copied) this.renames.addColumn(table, copied.name, to);
+    if (copied) this.#addColumnRename(table, copied.name, to);
     return copied !== undefined;
   }
 
@@ -233,17 +294,28 @@ export class RenameReader {
     this.warnings.push(`${displayName(entry)}: ${comment}: ${reason}`);
   }
 
-  #formatMissingInA(object: KindAndName): string {
-    const { name } = object;
-    if (this.ignore.ignoresObject(object)) return formatIgnoredObject(name);
-    const names = this.a.entries.filter(({ kind }) => isObjectKind(kind)).map(entry => entry.name);
-    return `A has no '${name}'${formatSuggestion(name, names)}`;
-  }
-
   #suggestObject(name: string): string {
     const names = this.engineOfB.catalogue.list().map(object => object.name);
     return formatSuggestion(name, names);
   }
+}
+
+/** A rename of a column that the user states. */
+interface ColumnRename {
+  readonly table: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const renamesIn = (tables: readonly (string | undefined)[], columns: readonly ColumnRename[]) =>
+  columns.flatMap(({ table, from, to }) => (tables.some(name => isSameName(name, table)) ? [[from, to] as const] : []));
+
+const findOldName = (renames: NameMap<string>, name: string): string | undefined =>
+  [...renames].find(([, to]) => isSameName(to, name))?.[0];
+
+function findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
+  const definition = schema.definitionOf(name);
+  return definition?.kind === 'table' ? definition : undefined;
 }
 
 /** @throws InvalidOptionError if another object or column gets the same new name */
@@ -275,6 +347,8 @@ interface RenameComment {
   /** Empty if the comment cannot be understood. */
   readonly from: readonly string[];
   readonly text: string;
+  /** Where the comment is, or the column below it. */
+  readonly position: number;
 }
 
 /**
@@ -287,36 +361,25 @@ function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
   const comments: RenameComment[] = [];
   const { columns, end } = locateColumns(statement);
-  const names = new Map(columns.map(({ name, start }) => [start, name]));
-  let column: string | undefined;
-  /** Comments on lines of their own are about the next column. */
-  let above: Omit<RenameComment, 'column'>[] = [];
-  /** Comments after the last token so far. At the end of the statement, they are about the object. */
-  let trailing: Omit<RenameComment, 'column'>[] = [];
-  let [hasBegun, isLineEmpty, isOpen, isInBody] = [false, true, false, false];
-  for (const token of tokens(statement)) {
-    if (token.type === 'comment' && /^--\s*renam/i.test(token.text)) {
-      const comment = { from: parseNames(token.text), text: token.text.trim() };
-      if (!hasBegun || (!isInBody && !isLineEmpty)) comments.push({ column: undefined, ...comment });
-      else if (column !== undefined && !isLineEmpty) comments.push({ column, ...comment });
-      else {
-        if (isLineEmpty) above.push(comment);
-        trailing.push(comment);
-      }
-    } else if (token.type !== 'comment' && token.type !== 'space') {
-      [hasBegun, isLineEmpty, isInBody] = [true, false, isOpen];
-      isOpen ||= token.text === '(';
-      if (token.text !== ';') trailing = [];
-      if (token.start === end) column = undefined;
-      const name = names.get(token.start);
-      if (name === undefined) continue;
-      column = name;
-      for (const comment of above) comments.push({ column, ...comment });
-      above = [];
+  const significant = [...significantTokens(statement)];
+  const open = significant.find(({ text }) => text === '(')?.start ?? statement.length;
+  const last = significant.findLast(({ text }) => text !== ';')?.start ?? 0;
+  /** `previous` is the start of the last significant token before a comment, `next` the index of the first column after it. */
+  let [previous, next, isLineEmpty] = [-1, 0, true];
+  for (const { type, text, start } of tokens(statement)) {
+    if (type === 'comment' && /^--\s*renam/i.test(text)) {
+      while ((columns[next]?.start ?? start) < start) next++;
+      const isAfterColumn = !isLineEmpty && start < end;
+      const column = isLineEmpty ? columns[next] : isAfterColumn ? columns[next - 1] : undefined;
+      const isOfObject = previous < 0 || previous >= last || (previous <= open && !isLineEmpty);
+      const comment = { from: parseNames(text), text: text.trim(), position: start };
+      if (isOfObject) comments.push({ ...comment, column: undefined });
+      else if (column) comments.push({ ...comment, column: column.name, position: Math.max(start, column.start) });
     }
-    if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
+    if (type === 'comment' || type === 'space') isLineEmpty ||= text.includes('\n');
+    else [previous, isLineEmpty] = [start, false];
   }
-  return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
+  return comments.sort((a, b) => a.position - b.position);
 }
 
 /** Parses the names in `-- renamed from qty, "a b"`. A comma at the end is that of the list of columns. */

@@ -1,27 +1,23 @@
 /*!
- * Names on a command line: paths of objects and columns such as `trades`, `trades.qty`, `'my.table'.'a column'`, and the names of losses
- * that contain them, such as `drop:trades.qty`, `history:m_1h`. A plan prints them, and --allow-loss accepts them.
+ * What a plan leaves out, and the losses that are the reason. Their names, such as `drop:trades.qty`, `history:m_1h`, contain paths of
+ * objects and columns: `trades`, `trades.qty`, `'my.table'.'a column'`. A plan prints the names, and --allow-loss accepts them.
  */
+import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import type { LossKind } from '@sqlpipe/engine';
 import { InvalidOptionError } from '@sqlpipe/schema';
-import { foldCase, type NameSet, unquote } from '@sqlpipe/sql';
+import { displayName, foldCase, type KindAndName, type NameSet, namespaceKey, unquote } from '@sqlpipe/sql';
 
 export interface NamedLoss extends ObjectPath {
   readonly lossKind: LossKind;
 }
 
+const LOSS_KINDS: readonly LossKind[] = ['drop', 'drop-user', 'history', 'values', 'ttl', 'keys'];
+
 /** Whether the name of a loss may contain a column: `drop:trades.qty`. */
-const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
-  drop: true,
-  'drop-user': false,
-  history: false,
-  values: true,
-  ttl: false,
-  keys: false,
-};
+const mayHaveColumn = (lossKind: LossKind): boolean => lossKind === 'drop' || lossKind === 'values';
 
 const pathOf = ({ lossKind, object, column }: NamedLoss): ObjectPath =>
-  HAS_COLUMN[lossKind] ? { object, column } : { object };
+  mayHaveColumn(lossKind) ? { object, column } : { object };
 
 /** The loss of the rows of an object that expire. */
 export const expiredRowsOf = (object: string): NamedLoss => ({ lossKind: 'ttl', object });
@@ -48,15 +44,17 @@ export class AllowedLosses {
   ) {
     for (const name of names) {
       const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
-      if (!Object.hasOwn(HAS_COLUMN, word))
+      const lossKind = LOSS_KINDS.find(kind => kind === word);
+      if (!lossKind)
         throw new InvalidOptionError(
           `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
         );
-      const lossKind = word as LossKind;
-      const existing = HAS_COLUMN[lossKind] ? resolvePath(path, findColumns) : undefined;
+      const existing = mayHaveColumn(lossKind) ? resolvePath(path, findColumns) : undefined;
       // If both schemas lack `a.b`, an earlier plan may have dropped it. Then table `a.b` and column `b` both count.
-      const all = HAS_COLUMN[lossKind] ? findPossiblePaths(path) : findPossiblePaths(path).slice(0, 1);
-      for (const reading of existing ? [existing] : all) this.#names.set(lossKey({ lossKind, ...reading }), name);
+      const readings = existing
+        ? [existing]
+        : findPossiblePaths(path).slice(0, mayHaveColumn(lossKind) ? undefined : 1);
+      for (const reading of readings) this.#names.set(lossKey({ lossKind, ...reading }), name);
     }
   }
 
@@ -129,14 +127,57 @@ export function findPossiblePaths(text: string): ObjectPath[] {
 
 /** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidOptionError if a text is not of this form */
 export function splitRename(text: string): [from: string, to: string] {
-  let quote = '';
-  for (const [i, char] of text.split('').entries()) {
-    if (quote) quote = char === quote ? '' : quote;
-    else if (char === "'" || char === '"') quote = char;
-    else if (char === '=' && i > 0 && i < text.length - 1) return [text.slice(0, i), text.slice(i + 1)];
-  }
-  throw new InvalidOptionError(`--renamed must be OLD=NEW, not '${text}'`);
+  const [, from, to] = /^((?:'[^']*'|"[^"]*"|[^'"=]|^=)+)=(.+)$/s.exec(text) ?? [];
+  if (from === undefined || to === undefined) throw new InvalidOptionError(`--renamed must be OLD=NEW, not '${text}'`);
+  return [from, to];
 }
 
 export const formatRename = (from: ObjectPath, to: string): string =>
   `${formatPath(from)}=${formatPath({ object: to })}`;
+
+/** A change of an object. A plan has all statements of a change, or none of them. */
+export interface Change {
+  readonly identity: KindAndName;
+  /** The same in all drafts, unique for `identity`. The properties are not unique: DROP INDEX and ADD INDEX have the same. */
+  readonly id: string;
+  /** The properties that the change sets, as a comparison names them. Empty if the change is about the complete object. */
+  readonly properties: readonly PropertyName[];
+  /** A description on one line, without secrets: `ALTER TABLE 'trades' DROP COLUMN qty`. */
+  readonly what: string;
+}
+
+/** Why a change is left out, and what can be done instead. */
+export type Obstacle = readonly [reason: string, ...hints: string[]];
+
+export const changeKey = ({ identity, id }: Pick<Change, 'identity' | 'id'>) => `${namespaceKey(identity)} ${id}`;
+
+export const describeChange = (
+  identity: KindAndName,
+  what = displayName(identity),
+  properties: readonly PropertyName[] = [],
+): Omit<Change, 'id'> => ({ identity, properties, what });
+
+export interface Omission extends Omit<Change, 'id'> {
+  readonly reasons: readonly string[];
+  readonly losses: readonly NamedLoss[];
+  /** What can be done instead: `--rebuild trades makes a new table`. */
+  readonly hints: readonly string[];
+}
+
+/** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
+export function formatOmission({ identity, what, reasons, losses, hints }: Omission): [string, ...string[]] {
+  const options = [...new Set(losses.map(formatAllowance))];
+  return [
+    `${displayName(identity)}: left out: ${what}`,
+    ...reasons,
+    ...hints.map(hint => `hint: ${hint}`),
+    ...options.map((option, i) => `${i === 0 ? 'hint:' : '     '} ${option}`),
+  ];
+}
+
+export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
+
+export const columnOrderHints = (table: string): string[] => [
+  `--ignore '${COLUMN_ORDER}' accepts this order`,
+  `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,
+];
