@@ -15,7 +15,7 @@ export {
 export { type Effect, effectOn, isExpiryLoss, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { createPredictingEngine, Engine, type EngineOptions, type Execution, type QueryStatement } from './engine.js';
 export { isNotExecutable, NotReadyError, OpaqueError, whenReady } from './errors.js';
-export type { AclList, ShownObject } from './parse/parse-show.js';
+export type { AclList, ShownObject } from './parse/parse-statement.js';
 export type { Principal, SecretFactory, StoredToken } from './principal.js';
 export {
   type ComputedView,
