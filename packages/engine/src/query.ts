@@ -4,6 +4,6 @@
  */
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export { analyzeRelation, type Relation } from './analyze/analyze-relation.js';
-export { columnName } from './analyze/column-names.js';
+export { columnName } from './analyze/expressions.js';
 export { requireQueryReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

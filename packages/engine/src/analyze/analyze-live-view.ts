@@ -22,8 +22,7 @@ import type { MaterializedView, Table } from '../catalogue-objects.js';
 import { parseBody } from '../parse/parse-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import { analyzeRelation, type Relation } from './analyze-relation.js';
-import { columnName } from './column-names.js';
-import { hasAggregate, isNonDeterministic } from './functions.js';
+import { columnName, hasAggregate, isNonDeterministic } from './expressions.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 

@@ -26,8 +26,7 @@ import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
 import { isColumnItem, type Relation } from './analyze-relation.js';
-import { chooseAlias, findAliasPosition, nameOfItem, TakenNames } from './column-names.js';
-import { hasAggregate } from './functions.js';
+import { chooseAlias, findAliasPosition, hasAggregate, nameOfItem, TakenNames } from './expressions.js';
 import { rejectNonDeterministic } from './non-deterministic.js';
 import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 

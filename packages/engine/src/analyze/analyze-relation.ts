@@ -9,9 +9,18 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
-import { chooseAlias, findAliasPosition, nameOfItem, TakenNames } from './column-names.js';
-import { hasAggregate, inferFunctionType, mayHaveAggregate } from './functions.js';
-import { inferType, type NameResolver, unifyTypes } from './infer-type.js';
+import {
+  chooseAlias,
+  findAliasPosition,
+  hasAggregate,
+  inferFunctionType,
+  inferType,
+  mayHaveAggregate,
+  type NameResolver,
+  nameOfItem,
+  TakenNames,
+  unifyTypes,
+} from './expressions.js';
 import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './query-scope.js';
 
 interface Field {

@@ -8,8 +8,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import { isSameName, NameSet } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
-import { nameOfItem } from './column-names.js';
-import { hasAggregate, isNonDeterministic } from './functions.js';
+import { hasAggregate, isNonDeterministic, nameOfItem } from './expressions.js';
 import { listTableRefs, QueryScope, type TableRef } from './query-scope.js';
 
 /** @throws RejectionError also for a function in a plain view: its position in that view is added to the start of this query */

@@ -5,7 +5,7 @@ import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import { requirePartialReadAccess, type Session } from '../session.js';
-import { hasAggregate } from './functions.js';
+import { hasAggregate } from './expressions.js';
 import { QueryScope, type Source, type TableRef } from './query-scope.js';
 
 export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [

@@ -1,9 +1,10 @@
-/*! Infers the types of expressions, and prints expressions as QuestDB does when it names a column after one. */
-import type { Expression } from '@questdb/sql-parser';
-import { isDecimal, isTimestamp, printGeohashType } from '@sqlpipe/ddl';
+/*! What QuestDB knows of an expression: its type, whether it aggregates, and the name of its column in a result. */
+import type { Expression, SelectItem } from '@questdb/sql-parser';
+import { findFunction, isDecimal, isTimestamp, printGeohashType } from '@sqlpipe/ddl';
 import { Cursor, parseColumnType } from '@sqlpipe/ddl/parser';
-import { childrenOf, type ParsedQuery } from '../parse/parse-query.js';
-import { inferFunctionType } from './functions.js';
+import { NameMap, NameSet } from '@sqlpipe/sql';
+import type { ColumnNaming } from '../catalogue.js';
+import { childrenOf, type ParsedQuery, type TreeNode } from '../parse/parse-query.js';
 
 export interface NameResolver {
   readonly query: ParsedQuery;
@@ -27,7 +28,9 @@ export function inferType(expression: Expression, names: NameResolver): string |
       return inferLiteralType(expression, query);
     case 'function': {
       const types = expression.args.map(type);
-      return inferSizedType(expression, query) ?? inferFunctionType(expression.name, types);
+      const sizedType = SIZED_TYPES.get(expression.name.toLowerCase());
+      const [first, second] = expression.args.map(argument => Number(query.text(argument)));
+      return sizedType?.(first ?? 0, second) ?? inferFunctionType(expression.name, types);
     }
     case 'paren':
       return type(expression.expression);
@@ -67,19 +70,12 @@ export function inferType(expression: Expression, names: NameResolver): string |
   }
 }
 
-function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: ParsedQuery) {
-  const [first, second] = args.map(argument => Number(query.text(argument)));
-  switch (name.toLowerCase()) {
-    case 'rnd_geohash':
-      return printGeohashType(first ?? 0);
-    case 'rnd_double_array':
-      return `DOUBLE${'[]'.repeat(first || 1)}`;
-    case 'rnd_decimal':
-      return `DECIMAL(${first},${second})`;
-    default:
-      return;
-  }
-}
+/** The types of functions whose arguments say how large a value is. */
+const SIZED_TYPES = new Map<string, (first: number, second: number | undefined) => string>([
+  ['rnd_geohash', bits => printGeohashType(bits)],
+  ['rnd_double_array', dimensions => `DOUBLE${'[]'.repeat(dimensions || 1)}`],
+  ['rnd_decimal', (precision, scale) => `DECIMAL(${precision},${scale})`],
+]);
 
 function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: ParsedQuery): string | undefined {
   const text = query.text(literal);
@@ -180,7 +176,7 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-export function printExpression(expression: Expression, names: NameResolver): string {
+function printExpression(expression: Expression, names: NameResolver): string {
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
@@ -249,3 +245,104 @@ const flattenConcatenation = (expression: Expression): Expression[] => {
     ? [inner.left, inner.right].flatMap(flattenConcatenation)
     : [expression];
 };
+
+/** QuestDB rejects such functions in materialized and live views. */
+export const isNonDeterministic = (name: string): boolean =>
+  /^rnd_|^(?:(?:now|systimestamp)(?:_ns)?|today|tomorrow|yesterday|sysdate|current_timestamp)$/i.test(name);
+
+export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
+  const key = name.toLowerCase();
+  const known = findFunction(name)?.type;
+  const [first, ...others] = argumentTypes;
+  // With several arguments, the digits of a DECIMAL result depend on all of them.
+  if (argumentTypes.some(isDecimal))
+    return known === 'argument' && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
+  if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
+  if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
+  // observed on 9.3.4
+  if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
+  return known === 'argument' ? first : known === 'unknown' ? undefined : known;
+}
+
+export const hasAggregate = (node: TreeNode): boolean => hasCall(node, false);
+
+/** Whether a query has an aggregate, or an unknown function that may be an aggregate. */
+export const mayHaveAggregate = (node: TreeNode): boolean => hasCall(node, true);
+
+/** Calls in subqueries and with OVER do not count. */
+function hasCall(node: TreeNode, orUnknown: boolean): boolean {
+  const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
+  if (type === 'subquery') return false;
+  if (type === 'function' && typeof name === 'string' && !over && (findFunction(name)?.isAggregate ?? orUnknown))
+    return true;
+  return childrenOf(node).some(child => hasCall(child, orUnknown));
+}
+
+/** The name of a column without that of its table; undefined for any other expression. */
+export const columnName = (expression: Expression): string | undefined =>
+  expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
+
+/** The name of a column in the result, unless QuestDB makes one from the expression. */
+export const nameOfItem = (item: SelectItem): string | undefined =>
+  item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
+
+export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
+  const usesExpression = naming === 'by expression';
+  const base = usesExpression ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
+  return taken.findUnused(base, n => (usesExpression ? `${base}_${n + 1}` : `${base}${n}`));
+}
+
+function printExpressionAlias(expression: Expression, names: NameResolver): string {
+  const column = columnName(expression);
+  if (column !== undefined) return column;
+  const declared = expression.type === 'variable' ? names.findVariable(expression.name) : undefined;
+  if (declared) return printExpressionAlias(declared, names);
+  const text = printExpression(expression, names);
+  return text.includes('.') ? `"${text}"` : text;
+}
+
+function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
+  switch (expression.type) {
+    case 'function':
+      return expression.name;
+    case 'paren':
+      return findFunctionAlias(expression.expression, query);
+    case 'cast':
+    case 'typeCast':
+      return 'cast';
+    case 'case':
+      return 'case';
+    case 'literal': {
+      const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
+      return text.includes('.') ? 'column' : text;
+    }
+    default:
+      return columnName(expression) ?? 'column';
+  }
+}
+
+export function findAliasPosition(query: ParsedQuery, item: SelectItem): number {
+  return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
+}
+
+export class TakenNames {
+  readonly #names = new NameSet();
+  /** The number that was last found free for a name. Lower numbers stay taken. */
+  readonly #numbers = new NameMap<number>();
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    this.#names.add(name);
+  }
+
+  findUnused(name: string, numbered: (n: number) => string): string {
+    if (!this.has(name)) return name;
+    let n = this.#numbers.get(name) ?? 1;
+    while (this.has(numbered(n))) n++;
+    this.#numbers.set(name, n);
+    return numbered(n);
+  }
+}
