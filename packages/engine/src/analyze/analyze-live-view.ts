@@ -37,17 +37,18 @@ export function scanLiveView(body: Body, catalogue: Catalogue): ScannedQuery {
   rejectBadAnchors(query);
   rejectUnboundedState(query);
   const leadCall = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
-  if (leadCall)
-    throw new RejectionError(leadCall.start, 'lead() is not supported in live views; use lag() for lookback');
+  rejectAt(leadCall, 'lead() is not supported in live views; use lag() for lookback');
   rejectUnboundedReplays(query);
   const anchoredWindow = query.windows.find(({ anchor }) => anchor);
-  const computedKey = anchoredWindow?.partitionBy.find(item => !isColumnReference(item))?.[0];
-  if (computedKey)
-    throw new RejectionError(
-      computedKey.start,
-      'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
-    );
+  rejectAt(
+    anchoredWindow?.partitionBy.find(item => !isColumnReference(item))?.[0],
+    'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
+  );
   return query;
+}
+
+function rejectAt(part: { readonly start: number } | undefined, problem: string): void {
+  if (part) throw new RejectionError(part.start, problem);
 }
 
 /** @throws RejectionError for `SELECT *`, and for a query that is not `SELECT … FROM table …` */
@@ -60,7 +61,7 @@ function scanQuery(body: Body) {
   const star = splitList(list).find(
     ([first, dot, last]) => first?.text === '*' || (dot?.text === '.' && last?.text === '*'),
   );
-  if (star?.[0]) throw new RejectionError(star[0].start, 'wildcard column select is not allowed in live view queries');
+  rejectAt(star?.[0], 'wildcard column select is not allowed in live view queries');
   const hasSchema = isKeyword(tokens[fromIndex + 1], 'public') && tokens[fromIndex + 2]?.text === '.';
   const [table, next] = tokens.slice(fromIndex + (hasSchema ? 3 : 1));
   if (fromIndex < 0 || !isKeyword(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
@@ -86,50 +87,42 @@ const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number)
 
 function rejectBadOrder(window: NamedWindow, timestamp: string): void {
   const [first, second] = window.orderBy;
-  const orderError = (rest: string, position: number): RejectionError =>
-    new RejectionError(position, `live view named WINDOW must ORDER BY ${rest}`);
-  if (!first?.[0]) throw orderError(timestamp, positionOf(window, 0));
-  if (second?.[0]) throw orderError(`a single column (${timestamp})`, second[0].start);
-  if (!isOrderItemOf(first, timestamp)) throw orderError(timestamp, first[0].start);
-  if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].start);
+  const rule = 'live view named WINDOW must ORDER BY';
+  if (!first?.[0]) throw new RejectionError(positionOf(window, 0), `${rule} ${timestamp}`);
+  rejectAt(second?.[0], `${rule} a single column (${timestamp})`);
+  if (!isOrderItemOf(first, timestamp)) rejectAt(first[0], `${rule} ${timestamp}`);
+  if (isDescending(first)) rejectAt(first[0], `${rule} ${timestamp} ASC`);
 }
 
 function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
   const [first, second] = windows.filter(({ anchor }) => anchor);
   for (const window of windows) {
     const { anchor } = window;
-    if (!anchor) continue;
-    if (second && window !== first)
-      throw new RejectionError(anchor.start, 'live view supports at most one anchored WINDOW in V1');
-    if (window.partitionBy.length === 0)
-      throw new RejectionError(anchor.start, 'live view anchored WINDOW requires PARTITION BY');
+    if (second && window !== first) rejectAt(anchor, 'live view supports at most one anchored WINDOW in V1');
+    if (window.partitionBy.length === 0) rejectAt(anchor, 'live view anchored WINDOW requires PARTITION BY');
     if (!isDefaultFrame(window) || window.excludesCurrentRow)
-      throw new RejectionError(
-        anchor.start,
+      rejectAt(
+        anchor,
         'ANCHOR is incompatible with bounded frames; use a separate WINDOW without ANCHOR for ROWS / RANGE windows',
       );
-    if (anchor.expression) rejectBadAnchorExpression(anchor.expression);
+    if (anchor?.expression) rejectBadAnchorExpression(anchor.expression);
   }
-  const inlineCall = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
-  if (inlineCall)
-    throw new RejectionError(
-      inlineCall.window?.anchor?.start ?? 0,
-      'ANCHOR is only supported on named WINDOW clauses; declare the window with WINDOW <name> AS (...) and reference it from the SELECT',
-    );
+  rejectAt(
+    calls.find(({ windowName, anchor }) => windowName === undefined && anchor)?.anchor,
+    'ANCHOR is only supported on named WINDOW clauses; declare the window with WINDOW <name> AS (...) and reference it from the SELECT',
+  );
 }
 
 function rejectBadAnchorExpression(expression: readonly QueryToken[]): void {
-  const anchorError = (rest: string, token: QueryToken): RejectionError =>
-    new RejectionError(token.start, `ANCHOR EXPRESSION must ${rest}`);
+  const rule = 'ANCHOR EXPRESSION must';
   for (const [i, token] of expression.entries()) {
     if (isCall(expression, i) && isNonDeterministic(token.text))
-      throw anchorError(`be deterministic; ${token.text}() is not allowed`, token);
-    if (isKeyword(token, 'select')) throw anchorError('not contain subqueries', token);
-    if (isBindVariable(expression, i)) throw anchorError('not contain bind variables', token);
+      rejectAt(token, `${rule} be deterministic; ${token.text}() is not allowed`);
+    if (isKeyword(token, 'select')) rejectAt(token, `${rule} not contain subqueries`);
+    if (isBindVariable(expression, i)) rejectAt(token, `${rule} not contain bind variables`);
   }
   const isConstant = !expression.some((token, i) => /^["a-z_]/i.test(token.text) && !isCall(expression, i));
-  const [first] = expression;
-  if (isConstant && first) throw anchorError('not be a constant', first);
+  if (isConstant) rejectAt(expression[0], `${rule} not be a constant`);
 }
 
 const isCall = (tokens: readonly QueryToken[], index: number): boolean =>
@@ -152,10 +145,7 @@ const isLastValue = ({ name, ignoresNulls }: WindowCall): boolean =>
 
 /** Whether a call is a `last_value` whose state is one row for each partition. Such a call needs no ANCHOR. */
 const keepsLastValue = (call: WindowCall): boolean =>
-  isLastValue(call) &&
-  call.window?.to === 'current row' &&
-  call.window.orderBy.length > 0 &&
-  !call.window.excludesCurrentRow;
+  isLastValue(call) && call.to === 'current row' && call.orderBy.length > 0 && !call.excludesCurrentRow;
 
 function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
   const unboundedError = (position: number): RejectionError =>
@@ -165,14 +155,12 @@ function rejectUnboundedState({ windows, calls }: ScannedQuery): void {
         "Add an ANCHOR to bound per-partition state, e.g. ANCHOR EXPRESSION timestamp_floor('1d', ts)",
     );
   for (const call of calls)
-    if (call.window && hasUnboundedState(call.window) && !keepsLastValue(call))
-      throw unboundedError(positionOf(call.window, call.start));
+    if (hasUnboundedState(call) && !keepsLastValue(call)) throw unboundedError(positionOf(call, call.start));
   for (const window of windows) {
     if (calls.some(({ windowName }) => windowName === window.name)) continue;
     if (hasUnboundedState(window)) throw unboundedError(positionOf(window, 0));
-    if (!window.anchor) continue;
-    throw new RejectionError(
-      window.anchor.start,
+    rejectAt(
+      window.anchor,
       `live view anchored WINDOW '${window.name}' is not referenced by any window function; an ANCHOR bounds the state of the calls over its window, so it has nothing to reset`,
     );
   }
@@ -186,18 +174,18 @@ const ANCHOR_ADVICE =
 /** A late row may change the results of all rows after it. QuestDB rejects a call if the number of changed results is not bounded. */
 function rejectUnboundedReplays({ calls }: ScannedQuery): void {
   for (const call of calls) {
-    const { name, start, window } = call;
-    if (!window || window.anchor) continue;
-    if (['row_number', 'rank', 'dense_rank'].includes(name.toLowerCase()))
-      throw new RejectionError(
-        start,
+    const { name, from, anchor } = call;
+    const key = name.toLowerCase();
+    if (anchor) continue;
+    if (['row_number', 'rank', 'dense_rank'].includes(key))
+      rejectAt(
+        call,
         `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${ANCHOR_ADVICE.replace('add', 'Add')}`,
       );
-    const ignoresFrame = ['lag', ...NEED_LATER_ROWS].includes(name.toLowerCase());
-    if (window.from !== 'unbounded preceding' || ignoresFrame) continue;
-    if (keepsLastValue(call) || readsRowAtFixedDistance(call)) continue;
-    throw new RejectionError(
-      start,
+    const readsFewRows = keepsLastValue(call) || readsRowAtFixedDistance(call);
+    if (from !== 'unbounded preceding' || ['lag', ...NEED_LATER_ROWS].includes(key) || readsFewRows) continue;
+    rejectAt(
+      call,
       `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
         'influence boundary, so a late row would replay the whole history. Bound the frame, e.g. ROWS BETWEEN 1000 PRECEDING AND ' +
         `CURRENT ROW, or ${ANCHOR_ADVICE}`,
@@ -211,9 +199,7 @@ function rejectUnboundedReplays({ calls }: ScannedQuery): void {
  * wherever the frame ends.
  */
 const readsRowAtFixedDistance = (call: WindowCall): boolean =>
-  isLastValue(call) &&
-  call.window?.frame === 'rows' &&
-  (/^\d+ preceding$/.test(call.window.to) || call.window.excludesCurrentRow);
+  isLastValue(call) && call.frame === 'rows' && (/^\d+ preceding$/.test(call.to) || call.excludesCurrentRow);
 
 /**
  * Makes the checks of QuestDB's compiler.
@@ -262,31 +248,28 @@ function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue):
 
 /** QuestDB rejects a bind variable with the message for a non-deterministic function. */
 function rejectNonDeterministicCall({ tokens }: ScannedQuery): void {
-  const index = tokens.findIndex(
-    (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),
+  const found = tokens.find(
+    ({ text }, i) => (isCall(tokens, i) && isNonDeterministic(text)) || isBindVariable(tokens, i),
   );
-  const found = tokens[index];
-  if (found)
-    throw new RejectionError(found.start, `non-deterministic function cannot be used in live view: ${found.text}`);
+  rejectAt(found, `non-deterministic function cannot be used in live view: ${found?.text}`);
 }
 
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
-  const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
-  for (const { name, start, window } of ranges)
-    if (window && !isOrderedOnlyBy(window, timestamp))
-      throw new RejectionError(
-        window.orderBy[0]?.[0]?.start ?? start,
-        `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${name}()]`,
-      );
-  const [first, ...others] = ranges;
-  const partitionsOf = (call: WindowCall | undefined): string =>
-    (call?.window?.partitionBy ?? []).map(item => item.map(({ text }) => text.toLowerCase()).join('')).join(',');
-  const other = others.find(call => partitionsOf(call) !== partitionsOf(first));
-  if (other)
-    throw new RejectionError(
-      other.start,
-      `live view RANGE window functions must use the same PARTITION BY and ORDER BY domain [first=${first?.name}(), incompatible=${other.name}()]`,
-    );
+  const ranges = calls.filter(({ frame, anchor }) => frame === 'range' && !anchor);
+  const unordered = ranges.find(call => !isOrderedOnlyBy(call, timestamp));
+  rejectAt(
+    unordered?.orderBy[0]?.[0] ?? unordered,
+    `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${unordered?.name}()]`,
+  );
+  const [first, ...others] = ranges.map(call => ({
+    ...call,
+    partition: call.partitionBy.map(item => item.map(({ text }) => text.toLowerCase()).join('')).join(','),
+  }));
+  const other = others.find(({ partition }) => partition !== first?.partition);
+  rejectAt(
+    other,
+    `live view RANGE window functions must use the same PARTITION BY and ORDER BY domain [first=${first?.name}(), incompatible=${other?.name}()]`,
+  );
 }
 
 const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string): boolean =>
@@ -339,9 +322,8 @@ function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): str
 function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | undefined {
   // Functions that downsample return rows that depend on later rows, too.
   const cached = [...NEED_LATER_ROWS, 'sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
-  const needsCache = ({ name, window }: WindowCall): boolean =>
-    cached.includes(name.toLowerCase()) ||
-    (window !== undefined && window.orderBy.length > 0 && !isOrderedOnlyBy(window, base.timestamp));
+  const needsCache = (call: WindowCall): boolean =>
+    cached.includes(call.name.toLowerCase()) || (call.orderBy.length > 0 && !isOrderedOnlyBy(call, base.timestamp));
   if (calls.some(needsCache)) return CACHE_PROBLEM;
   const unsupported = calls.find(call => !supportsSnapshot(call, base));
   return (
@@ -355,9 +337,9 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
  * - a window without PARTITION BY, unless its frame starts at the current row
  * - `lag` of a DECIMAL with more than 18 digits
  */
-function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
+function supportsSnapshot({ name, arguments: given, partitionBy, from }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
-  if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;
+  if (partitionBy.length === 0 && from !== 'current row') return false;
   const column = name.toLowerCase() === 'lag' && first ? findColumn(base, unquoteToken(first.text)) : undefined;
   return !(Number(/^DECIMAL\((\d+)/.exec(column?.type ?? '')?.[1]) > 18);
 }

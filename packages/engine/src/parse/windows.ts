@@ -61,16 +61,18 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
     if (!name) return [];
     const isInline = tokens[index + 1]?.text === '(';
     const windowName = isInline ? undefined : nameOf(tokens[index + 1]);
+    const window = isInline
+      ? readWindow(tokens.slice(index + 2, closingIndex(tokens, index + 1)), named)
+      : named.find(window => window.name === windowName);
+    if (!window) return [];
     return [
       {
+        ...window,
         name: name.text,
         start: name.start,
         arguments: tokens.slice(open + 1, close),
         ignoresNulls: hasNulls && isKeyword(tokens[index - 2], 'ignore'),
         windowName,
-        window: isInline
-          ? readWindow(tokens.slice(index + 2, closingIndex(tokens, index + 1)), named)
-          : named.find(window => window.name === windowName),
       },
     ];
   });
@@ -111,39 +113,22 @@ interface PlacedToken extends QueryToken {
 
 /** Replaces the names of windows by their definitions, and removes WINDOW clauses and ANCHOR. */
 export function inlineWindows<T extends PlacedToken>(tokens: readonly T[]): T[] {
-  const inlined: T[] = [];
-  const openings: number[] = [];
-  for (let index = 0; index < tokens.length; ) {
+  let inlined: T[] = [];
+  for (let index = 0, end = 0; index < tokens.length; index = end) {
     const clause = splitWindowClause(tokens, index);
     if (clause) {
-      const inner = inlined.splice(openings.at(-1) ?? 0);
-      for (const token of replaceNames(inner, resolveWindows(clause.definitions))) inlined.push(token);
-      index = clause.end;
+      const depth = tokens[index]?.depth ?? 0;
+      const inner = inlined.splice(inlined.findLastIndex(token => token.depth < depth) + 1);
+      inlined = [...inlined, ...replaceNames(inner, clause.definitions)];
+      end = clause.end;
       continue;
     }
-    const token = tokens[index++] as T;
-    if (token.text === ')') openings.pop();
-    inlined.push(token);
-    if (token.text !== '(') continue;
-    openings.push(inlined.length);
-    if (!isKeyword(tokens[index - 2], 'over')) continue;
-    const close = closingIndex(tokens, index - 1);
-    const end = close < 0 ? tokens.length : close;
-    for (const part of removeAnchor(tokens.slice(index, end))) inlined.push(part);
-    index = end;
+    const isDefinition = tokens[index]?.text === '(' && isKeyword(tokens[index - 1], 'over');
+    const close = isDefinition ? closingIndex(tokens, index) : index + 1;
+    end = close < 0 ? tokens.length : close;
+    for (const token of removeAnchor(tokens.slice(index, end))) inlined.push(token);
   }
   return inlined;
-}
-
-function resolveWindows<T extends QueryToken>(definitions: readonly WindowDefinition<T>[]): Map<string, readonly T[]> {
-  const windows = new Map<string, readonly T[]>();
-  for (const [name, definition] of definitions) {
-    const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));
-    const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
-    const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)].filter(part => part !== undefined);
-    windows.set(name, parts);
-  }
-  return windows;
 }
 
 function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly T[] {
@@ -156,14 +141,23 @@ function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly 
 /** If many functions use a long definition, tokens grow with the square of the text. Without a limit, 36,000 became 32 million (3 GB). */
 const MAX_TOKENS = 1_000_000;
 
-function replaceNames<T extends PlacedToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
-  const definitions = tokens.map((token, i) =>
-    isKeyword(tokens[i - 1], 'over') ? windows.get(nameOf(token)) : undefined,
-  );
-  const count = definitions.reduce((sum, definition) => sum + (definition?.length ?? 1), 0);
-  if (count > MAX_TOKENS) throw new RejectionError(0, 'SQL model is too complex');
-  return tokens.flatMap((token, i) => {
+function replaceNames<T extends PlacedToken>(tokens: readonly T[], definitions: readonly WindowDefinition<T>[]): T[] {
+  const windows = new Map<string, readonly T[]>();
+  for (const [name, definition] of definitions) {
+    const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));
+    const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
+    const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)];
+    windows.set(
+      name,
+      parts.flatMap(part => part ?? []),
+    );
+  }
+  const replaced: T[] = [];
+  for (const [i, token] of tokens.entries()) {
     const { startOffset, endOffset } = token;
-    return definitions[i]?.map(part => ({ ...part, startOffset, endOffset })) ?? [token];
-  });
+    const definition = isKeyword(tokens[i - 1], 'over') ? windows.get(nameOf(token)) : undefined;
+    for (const part of definition ?? [token]) replaced.push({ ...part, startOffset, endOffset });
+    if (replaced.length > MAX_TOKENS) throw new RejectionError(0, 'SQL model is too complex');
+  }
+  return replaced;
 }
