@@ -10,7 +10,7 @@ import { RejectionError } from '@sqlpipe/ddl/parser';
 import { Engine, isNotExecutable, whenReady } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { foldCase, identify } from '@sqlpipe/sql';
-import { findQueryReferences } from '../../packages/engine/src/analyze/query-references.js';
+import { findQueryReferences } from '../../packages/engine/src/analyze/query-scope.js';
 import { waitUntilApplied, waitUntilNone } from '../support/background.js';
 import { CORPUS, readCorpus } from '../support/corpus.js';
 import { freshFolder } from '../support/folder.js';

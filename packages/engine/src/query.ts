@@ -5,5 +5,5 @@
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export { analyzeRelation, type Relation } from './analyze/analyze-relation.js';
 export { columnName } from './analyze/expressions.js';
-export { requireQueryReadAccess, returnsNoRows } from './analyze/query-references.js';
+export { requireQueryReadAccess, returnsNoRows } from './analyze/query-scope.js';
 export { type ParsedQuery, parseQueryText } from './parse/parse-query.js';

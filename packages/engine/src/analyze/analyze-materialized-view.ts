@@ -36,7 +36,7 @@ import { listTableRefs, QueryScope, type Source } from './query-scope.js';
  */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
-  const scope = QueryScope.around(query, catalogue);
+  const scope = new QueryScope(query, catalogue);
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
   const [first, second] = names.values();
@@ -123,7 +123,7 @@ class BaseCheck {
       return;
     checkedViews.add(view.name);
     const query = parseQueryText(view.body);
-    const scope = QueryScope.around(query, catalogue);
+    const scope = new QueryScope(query, catalogue);
     new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(query.select, scope, base);
   }
 
@@ -237,7 +237,7 @@ function analyzePassthrough(
   catalogue: Catalogue,
 ): ViewTiming | undefined {
   const { select } = query;
-  const source = findOnlySource(select, QueryScope.around(query, catalogue));
+  const source = findOnlySource(select, new QueryScope(query, catalogue));
   const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
   const isScan = source && 'object' in source && isSameName(source.name, base.name);
   if (!isScan || queries || distinct || limit || latestOn || pivot || orderBy || hasAggregate(select)) return undefined;
@@ -276,7 +276,7 @@ function findTimeGrouping(query: ParsedQuery, catalogue: Catalogue): TimeGroupin
     if (view?.kind !== 'view' || view.opaqueStatement !== undefined) return undefined;
     return findTimeGrouping(parseQueryText(view.body), catalogue);
   };
-  return find(query.select, QueryScope.around(query, catalogue));
+  return find(query.select, new QueryScope(query, catalogue));
 }
 
 /**

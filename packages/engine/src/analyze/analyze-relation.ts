@@ -51,7 +51,7 @@ const tooManyColumnsError = (position: number): RejectionError =>
 
 /** Finds the columns that a query returns. @throws RejectionError, for example for an unknown table */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
-  return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
+  return new Analysis(query, catalogue).analyze(query.select, new QueryScope(query, catalogue));
 }
 
 class Analysis {

@@ -11,35 +11,22 @@ import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../
 import { hasAggregate, isNonDeterministic, nameOfItem } from './expressions.js';
 import { listTableRefs, QueryScope, type TableRef } from './query-scope.js';
 
-/** @throws RejectionError also for a function in a plain view: its position in that view is added to the start of this query */
-export const rejectNonDeterministic = (query: ParsedQuery, catalogue: Catalogue): void =>
-  new DeterminismCheck(query.start, catalogue).checkQuery(query, undefined);
-
 /** The columns of a query that are read; undefined if all of them are. */
 type ColumnsRead = NameSet | undefined;
 
 type Contents = ReturnType<typeof findContents>;
 
-class DeterminismCheck {
+/** @throws RejectionError also for a function in a plain view: its position in that view is added to the start of this query */
+export function rejectNonDeterministic(query: ParsedQuery, catalogue: Catalogue): void {
   /** The columns that were read when a query was last checked. A query may be named many times. */
-  readonly #read = new Map<Select, ColumnsRead>();
-
-  constructor(
-    readonly start: number,
-    readonly catalogue: Catalogue,
-  ) {}
-
-  checkQuery(query: ParsedQuery, read: ColumnsRead): void {
-    this.#check(query.select, QueryScope.around(query, this.catalogue), read);
-  }
+  const checked = new Map<Select, ColumnsRead>();
 
   /** QuestDB compiles the sources of a query first, then WHERE, then the rest. */
-  #check(select: Select, outer: QueryScope, given: ColumnsRead): void {
-    const known = this.#read.get(select);
-    const isFirst = !this.#read.has(select);
-    if (!isFirst && (!known || (given && [...given].every(name => known.has(name))))) return;
+  const check = (select: Select, outer: QueryScope, given: ColumnsRead): void => {
+    const known = checked.get(select);
+    if (checked.has(select) && (!known || (given && [...given].every(name => known.has(name))))) return;
     const read = given && new NameSet([...given, ...(known ?? [])]);
-    this.#read.set(select, read);
+    checked.set(select, read);
     const scope = outer.enter(select);
     const { where, groupBy, orderBy, sampleBy, latestOn, pivot, limit, setOperations = [] } = select;
     const refs = listTableRefs(select);
@@ -48,35 +35,34 @@ class DeterminismCheck {
     const sorted = findContents([groupBy, orderBy, sampleBy, latestOn, pivot, limit], scope);
     const items = findItemsRead(select, scope, read, sorted);
     const all = [filter, findContents([items, conditions], scope), sorted];
-    for (const ref of refs) {
-      const names = all.flatMap(({ names }) => names);
-      this.#checkSource(ref, scope, readOfRef(ref, names, items, read));
-    }
+    const names = all.flatMap(each => each.names);
+    for (const ref of refs) checkSource(ref, scope, readOfRef(ref, names, items, read));
     for (const { operator, all: keepsDuplicates, select: next } of setOperations)
-      this.#check(next, scope, operator === 'UNION' && keepsDuplicates ? readOfUnion(select, next, read) : undefined);
+      check(next, scope, operator === 'UNION' && keepsDuplicates ? readOfUnion(select, next, read) : undefined);
     for (const { calls, subqueries } of all) {
-      for (const subquery of subqueries) this.#check(subquery, scope, undefined);
-      for (const call of calls) this.#rejectCall(call, scope.query);
+      for (const subquery of subqueries) check(subquery, scope, undefined);
+      rejectCalls(calls, scope.query);
     }
-  }
+  };
 
-  #checkSource(ref: TableRef, scope: QueryScope, read: ColumnsRead): void {
+  const checkSource = (ref: TableRef, scope: QueryScope, read: ColumnsRead): void => {
     const source = scope.sourceOf(ref);
-    if ('select' in source) return this.#check(source.select, source.scope, read);
-    if ('function' in source) {
-      for (const call of findContents([ref.table], scope).calls) this.#rejectCall(call, scope.query);
-      return;
-    }
+    if ('select' in source) return check(source.select, source.scope, read);
+    if ('function' in source) return rejectCalls(findContents([ref.table], scope).calls, scope.query);
     const { object } = source;
-    if (object?.kind === 'view' && object.opaqueStatement === undefined && object.rejection === undefined)
-      this.checkQuery(parseQueryText(object.body), read);
-  }
+    if (object?.kind !== 'view' || object.opaqueStatement !== undefined || object.rejection) return;
+    const viewQuery = parseQueryText(object.body);
+    check(viewQuery.select, new QueryScope(viewQuery, catalogue), read);
+  };
 
-  #rejectCall({ name, node }: Contents['calls'][number], query: ParsedQuery): void {
-    if (!isNonDeterministic(name)) return;
-    const problem = `non-deterministic function cannot be used in materialized view: ${name}`;
-    throw new RejectionError(this.start + query.positionOf(node) - query.start, problem);
-  }
+  const rejectCalls = (calls: Contents['calls'], { start, positionOf }: ParsedQuery): void => {
+    const call = calls.find(({ name }) => isNonDeterministic(name));
+    if (!call) return;
+    const problem = `non-deterministic function cannot be used in materialized view: ${call.name}`;
+    throw new RejectionError(query.start + positionOf(call.node) - start, problem);
+  };
+
+  check(query.select, new QueryScope(query, catalogue), undefined);
 }
 
 /** Finds the items that a server does not remove. An item without a simple name counts as read. */

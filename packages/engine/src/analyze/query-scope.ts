@@ -1,10 +1,12 @@
-/*! What names in a query mean: queries of WITH, variables of DECLARE, tables and views. */
-import type { Expression, SelectStatement } from '@questdb/sql-parser';
+/*! What names in a query mean: queries of WITH, variables of DECLARE, tables and views. Finds what the query reads. */
+import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/parser';
-import { type LocatedName, NameMap } from '@sqlpipe/sql';
+import { isSameName, type LocatedName, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import type { ParsedQuery } from '../parse/parse-query.js';
+import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parse-query.js';
+import { requirePartialReadAccess, type Session } from '../session.js';
+import { hasAggregate } from './expressions.js';
 
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 
@@ -40,19 +42,15 @@ const MAX_LOOKUPS = 10_000;
 export class QueryScope {
   readonly #inner = new WeakMap<SelectStatement, QueryScope>();
 
-  private constructor(
+  /** The optional parameters are for `enter`. */
+  constructor(
     readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
-    private readonly ownNames: LocalNames,
-    private readonly visibleQueryCount: number,
-    private readonly outer: QueryScope | undefined,
-    private readonly lookups: { left: number },
+    private readonly outer?: QueryScope,
+    private readonly ownNames: LocalNames = { queries: new NameMap(), variables: new NameMap() },
+    private readonly visibleQueryCount = 0,
+    private readonly lookups = { left: MAX_LOOKUPS },
   ) {}
-
-  static around(query: ParsedQuery, catalogue: Catalogue): QueryScope {
-    const nothing = { queries: new NameMap<never>(), variables: new NameMap<never>() };
-    return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });
-  }
 
   enter(select: SelectStatement): QueryScope {
     const known = this.#inner.get(select);
@@ -60,7 +58,7 @@ export class QueryScope {
     const { declare, with: queries = [] } = select;
     const variables = declare?.assignments.map(({ name, value }) => [name, value] as const);
     const own: LocalNames = { queries: new NameMap(), variables: new NameMap(variables) };
-    const scopeAfter = (count: number) => new QueryScope(this.query, this.catalogue, own, count, this, this.lookups);
+    const scopeAfter = (count: number) => new QueryScope(this.query, this.catalogue, this, own, count, this.lookups);
     for (const [index, { name, query }] of queries.entries())
       own.queries.set(name, { name, select: query, scope: scopeAfter(index), index });
     const inner = scopeAfter(queries.length);
@@ -121,4 +119,97 @@ export class QueryScope {
     const text = value?.type === 'literal' ? value.value : undefined;
     return typeof text === 'string' ? { type: 'qualifiedName', parts: [text] } : table;
   }
+}
+
+export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
+  ...new Set(listReadObjects(query, catalogue).map(({ object }) => object.name)),
+];
+
+/** Requires the right to read what a query reads. @throws DenialError */
+export function requireQueryReadAccess(session: Session, query: ParsedQuery): void {
+  for (const { object, columns } of listReadObjects(query, session.catalogue)) {
+    requirePartialReadAccess(session, object.name);
+    // The right to read one column includes the timestamp. Single columns of a plain view cannot be granted.
+    const columnsToCheck = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
+    if (columnsToCheck.length > 0) session.authorize('SELECT', object.name, columnsToCheck);
+  }
+}
+
+export const findColumnsRead = (query: ParsedQuery, catalogue: Catalogue, name: string): string[] =>
+  listReadObjects(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
+
+/** A column name without a table counts for every table that has such a column. A query of WITH that is not used reads nothing. */
+function listReadObjects(query: ParsedQuery, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+  const tables: { object: CatalogueObject; alias: string; items: SelectStatement['columns'] }[] = [];
+  const columns: (readonly string[])[] = [];
+  const visited = new WeakSet<TreeNode>();
+
+  const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
+    if (visited.has(node)) return;
+    visited.add(node);
+    const visitChildren = (parent: object, inner = scope, ownItems = items): void => {
+      for (const child of childrenOf(parent)) visit(child, inner, ownItems);
+    };
+    if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts);
+    else if (node.type === 'select') {
+      // What WITH and DECLARE define is visited where it is used.
+      const { with: _, declare: __, ...rest } = node as SelectStatement;
+      visitChildren(rest, scope.enter(node as SelectStatement), rest.columns);
+    } else if (node.type === 'tableRef') {
+      const { table, ...rest } = node as TableRef;
+      const source = scope.sourceOf(node as TableRef);
+      if ('select' in source) visit(source.select, source.scope, []);
+      else if ('function' in source) visitChildren(table);
+      else if (source.object) tables.push({ object: source.object, alias: rest.alias ?? source.name, items });
+      visitChildren(rest);
+    } else if (node.type === 'variable') {
+      const value = scope.findVariable((node as { type: string; name: string }).name);
+      if (value) visit(value, scope, items);
+    } else visitChildren(node);
+  };
+
+  visit(query.select, new QueryScope(query, catalogue), []);
+  return tables.map(({ object, alias, items }) => {
+    const isOfTable = (parts: readonly string[]) => isSameName(parts.join('.'), alias);
+    const readsAll = items.some(
+      item => item.type === 'star' || (item.type === 'qualifiedStar' && isOfTable(item.qualifier.parts)),
+    );
+    const isRead = (name: string) =>
+      readsAll ||
+      columns.some(parts => isSameName(parts.at(-1), name) && (parts.length === 1 || isOfTable(parts.slice(0, -1))));
+    return { object, columns: object.columns.map(({ name }) => name).filter(isRead) };
+  });
+}
+
+/** Whether a query certainly returns no rows if no table has rows. For example, that is not certain with WITH, PIVOT or FILL. */
+export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
+  /** Cached, because views over views can name one view many times. */
+  const views = new Map<string, boolean>();
+
+  const isEmptySource = (source: Source): boolean => {
+    if ('function' in source) return false;
+    if ('select' in source) return isEmptySelect(source.select, source.scope);
+    const { object } = source;
+    if (object?.kind !== 'view') return object !== undefined;
+    const isEmpty = views.get(object.name) ?? isEmptyQuery(parseQueryText(object.body));
+    views.set(object.name, isEmpty);
+    return isEmpty;
+  };
+
+  const isEmptySelect = (each: SelectStatement, outer: QueryScope): boolean => {
+    const { with: common, pivot, sampleBy, groupBy, columns, from = [], setOperations = [] } = each;
+    if (common || pivot || sampleBy?.fill || from.length === 0) return false;
+    // In `SELECT sym, sum(qty)`, the plain column `sym` is a key. Without rows, there is no group.
+    const isGrouped =
+      groupBy || sampleBy || columns.some(item => item.type === 'selectItem' && item.expression.type === 'column');
+    if (!isGrouped && columns.some(hasAggregate)) return false;
+    const scope = outer.enter(each);
+    return (
+      scope.sourcesOf(each).every(isEmptySource) && setOperations.every(({ select }) => isEmptySelect(select, scope))
+    );
+  };
+
+  const isEmptyQuery = (each: ParsedQuery): boolean => isEmptySelect(each.select, new QueryScope(each, catalogue));
+
+  return isEmptyQuery(query);
 }

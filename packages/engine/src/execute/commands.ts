@@ -27,7 +27,7 @@ import {
 import type { ChangeOfBaseReason } from '@sqlpipe/schema';
 import { displayName, isStoredViewKind } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/analyze-relation.js';
-import { findColumnsRead, requireQueryReadAccess } from '../analyze/query-references.js';
+import { findColumnsRead, requireQueryReadAccess } from '../analyze/query-scope.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { type Effect, effectOn, lossOf } from '../effects.js';

@@ -39,7 +39,7 @@ import { isSameName, kindKeywords, type LocatedName, NameSet } from '@sqlpipe/sq
 import { analyzeLiveView, scanLiveView } from '../analyze/analyze-live-view.js';
 import { analyzeMaterializedView, findTimestampClause } from '../analyze/analyze-materialized-view.js';
 import { analyzeRelation, type Relation } from '../analyze/analyze-relation.js';
-import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-references.js';
+import { findQueryReferences, requireQueryReadAccess } from '../analyze/query-scope.js';
 import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type Table, toStoredColumn } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
