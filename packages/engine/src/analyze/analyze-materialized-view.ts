@@ -4,10 +4,12 @@
  */
 import type { Expression, QualifiedName, SelectStatement as Select } from '@questdb/sql-parser';
 import {
+  defaultPartition,
   isTimestamp,
   isValidColumnName,
   type MaterializedViewDefinition,
   type PartitionUnit,
+  type Refresh,
   TIMESTAMP,
 } from '@sqlpipe/ddl';
 import {
@@ -22,7 +24,6 @@ import {
 } from '@sqlpipe/ddl/parser';
 import { isSameName, type LocatedName, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parse-query.js';
 import type { Session } from '../session.js';
 import { isColumnItem, type Relation } from './analyze-relation.js';
@@ -37,7 +38,7 @@ import { listTableRefs, QueryScope, type Source } from './query-scope.js';
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
   const scope = new QueryScope(query, catalogue);
-  const check = new BaseCheck(query, catalogue);
+  const check = new BaseCheck();
   const names = check.findTables(query.select, scope);
   const [first, second] = names.values();
   const base = statedBase ?? first;
@@ -62,13 +63,8 @@ class BaseCheck {
   /** A cache, because a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, NameMap<LocatedName>>();
   readonly #checked = new WeakSet<Select>();
-
-  /** @param checkedViews the plain views that need no second check: a query may read the same view many times, through other views */
-  constructor(
-    readonly query: ParsedQuery,
-    readonly catalogue: Catalogue,
-    readonly checkedViews = new NameSet(),
-  ) {}
+  /** A query may read the same plain view many times, through other views. */
+  readonly #checkedViews = new NameSet();
 
   /** Finds the tables and stored views that a query reads, directly or through plain views. */
   findTables(select: Select, outer: QueryScope): NameMap<LocatedName> {
@@ -76,21 +72,20 @@ class BaseCheck {
     if (known) return known;
     const scope = outer.enter(select);
     const names = new NameMap<LocatedName>();
-    const others = (select.setOperations ?? []).flatMap(({ select: next }) => [
-      ...this.findTables(next, scope).values(),
-    ]);
-    for (const located of [...scope.sourcesOf(select).flatMap(source => this.#tablesOf(source)), ...others])
+    const own = scope.sourcesOf(select).flatMap(source => this.#tablesOf(source, scope));
+    const others = (select.setOperations ?? []).map(({ select: next }) => this.findTables(next, scope));
+    for (const located of [...own, ...others.flatMap(each => [...each.values()])])
       if (!names.has(located.name)) names.set(located.name, located);
     this.#tables.set(select, names);
     return names;
   }
 
-  #tablesOf(source: Source): LocatedName[] {
+  #tablesOf(source: Source, { catalogue }: QueryScope): LocatedName[] {
     if ('function' in source) return [];
     if ('select' in source) return [...this.findTables(source.select, source.scope).values()];
     const { name, start } = source;
-    if (this.catalogue.find(name)?.kind !== 'view') return [{ name, start }];
-    return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, start }));
+    if (catalogue.find(name)?.kind !== 'view') return [{ name, start }];
+    return catalogue.sources([name]).map(each => ({ name: catalogue.find(each)?.name ?? each, start }));
   }
 
   /**
@@ -103,79 +98,69 @@ class BaseCheck {
     const scope = outer.enter(select);
     const names = this.findTables(select, outer);
     const readsBase = names.has(base);
-    if (readsBase) this.#rejectBadSelectItems(select, scope, base);
+    if (readsBase) rejectBadSelectItems(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1) throw this.query.rejection(`union ${formatUnsupported(base)}`, next);
+      if (readsBase && names.size > 1) throw scope.query.rejection(`union ${formatUnsupported(base)}`, next);
       this.rejectUnsupported(next, scope, base);
     }
     const sources = scope.sourcesOf(select);
-    if (sources.flatMap(source => this.#tablesOf(source)).some(({ name }) => isSameName(name, base)))
-      this.#rejectBadSampling(select, base);
+    if (sources.flatMap(source => this.#tablesOf(source, scope)).some(({ name }) => isSameName(name, base)))
+      rejectBadSampling(select, scope.query, base);
     for (const source of sources) {
       if ('select' in source) this.rejectUnsupported(source.select, source.scope, base);
-      else if ('object' in source) this.#rejectUnsupportedView(source.object, base);
+      const view = 'object' in source ? source.object : undefined;
+      if (view?.kind !== 'view' || view.opaqueStatement !== undefined || view.rejection) continue;
+      if (this.#checkedViews.has(view.name)) continue;
+      this.#checkedViews.add(view.name);
+      const query = parseQueryText(view.body);
+      this.rejectUnsupported(query.select, new QueryScope(query, scope.catalogue), base);
     }
   }
+}
 
-  #rejectUnsupportedView(view: CatalogueObject | undefined, base: string): void {
-    const { catalogue, checkedViews } = this;
-    if (view?.kind !== 'view' || view.opaqueStatement !== undefined || view.rejection || checkedViews.has(view.name))
-      return;
-    checkedViews.add(view.name);
-    const query = parseQueryText(view.body);
-    const scope = new QueryScope(query, catalogue);
-    new BaseCheck(query, catalogue, checkedViews).rejectUnsupported(query.select, scope, base);
+function rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
+  const { query, catalogue } = scope;
+  const taken = new TakenNames();
+  let window: Expression | undefined;
+  // The types of columns do not matter here, because an alias does not depend on them.
+  const resolver = { query, typeOfColumn: () => undefined, findVariable: scope.findVariable.bind(scope) };
+  for (const item of select.columns) {
+    if (item.type !== 'selectItem') continue;
+    const { expression, alias } = item;
+    if (expression.type === 'function' && expression.over) window = expression;
+    const name = alias ?? chooseAlias(expression, resolver, taken, catalogue.columnNaming);
+    taken.add(name);
+    if (isValidColumnName(name)) continue;
+    if (alias === undefined)
+      throw query.rejection(
+        `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
+        expression,
+      );
+    throw new RejectionError(findAliasPosition(query, item), `column alias '${name}' contains unsupported characters`);
   }
+  if (window) throw query.rejection(`window function ${formatUnsupported(base)}`, window);
+}
 
-  #rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
-    const taken = new TakenNames();
-    let window: Expression | undefined;
-    // The types of columns do not matter here, because an alias does not depend on them.
-    const resolver = { query: this.query, typeOfColumn: () => undefined, findVariable: scope.findVariable.bind(scope) };
-    for (const item of select.columns) {
-      if (item.type !== 'selectItem') continue;
-      const { expression, alias } = item;
-      if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? chooseAlias(expression, resolver, taken, this.catalogue.columnNaming);
-      taken.add(name);
-      if (isValidColumnName(name)) continue;
-      if (alias !== undefined)
-        throw new RejectionError(
-          findAliasPosition(this.query, item),
-          `column alias '${name}' contains unsupported characters`,
-        );
-      const problem = `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`;
-      throw this.query.rejection(problem, expression);
-    }
-    if (window) throw this.query.rejection(`window function ${formatUnsupported(base)}`, window);
+function rejectBadSampling({ sampleBy }: Select, query: ParsedQuery, base: string): void {
+  if (!sampleBy) return;
+  if (sampleBy.alignTo?.mode === 'firstObservation') {
+    // QuestDB computes the position of ALIGN as if one blank followed the duration.
+    const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
+    throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${formatUnsupported(base)}`);
   }
-
-  #rejectBadSampling({ sampleBy }: Select, base: string): void {
-    if (!sampleBy) return;
-    const { query } = this;
-    if (sampleBy.alignTo?.mode === 'firstObservation') {
-      // QuestDB computes the position of ALIGN as if one blank followed the duration.
-      const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
-      throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${formatUnsupported(base)}`);
-    }
-    const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw query.rejection(`FROM-TO ${formatUnsupported(base)}`, bound);
-    if (sampleBy.fill?.length) throw query.rejection(`FILL ${formatUnsupported(base)}`, sampleBy.fill, 'fillValue');
-  }
+  const bound = sampleBy.from ?? sampleBy.to;
+  if (bound) throw query.rejection(`FROM-TO ${formatUnsupported(base)}`, bound);
+  if (sampleBy.fill?.length) throw query.rejection(`FILL ${formatUnsupported(base)}`, sampleBy.fill, 'fillValue');
 }
 
 const formatUnsupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
-/** What the query of a materialized view says about time. */
+/** What the query of a materialized view says about time. Clauses of the statement may say otherwise. */
 export interface ViewTiming {
-  /** Such as `1h`. Empty for a passthrough view, see `analyzePassthrough`. */
-  readonly interval: string;
   readonly timestamp: string;
-  /** Only of a passthrough view, which inherits the partitioning of its base. */
-  readonly partitionBy?: PartitionUnit | undefined;
-  /** The length, such as `1h`; only with PERIOD (SAMPLE BY INTERVAL). */
-  readonly period?: string | undefined;
-  readonly timeZone?: string | undefined;
+  readonly partitionBy: PartitionUnit;
+  /** Only with PERIOD (SAMPLE BY INTERVAL). */
+  readonly refresh?: Pick<Refresh, 'timeZone' | 'period'> | undefined;
 }
 
 export function findTimestampClause({ definition, spans }: CreateStatement): LocatedName | undefined {
@@ -226,10 +211,13 @@ export function analyzeMaterializedView(
     throw new RejectionError(timestamp?.start ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   if (designated === undefined)
     throw new RejectionError(body.start, 'materialized view query is required to have designated timestamp');
-  return { interval: grouping.interval, timestamp: designated, ...period };
+  return { timestamp: designated, partitionBy: defaultPartition(grouping.interval), refresh: period };
 }
 
-/** A passthrough view has one row for each selected row of its base. @returns undefined for any other view */
+/**
+ * A passthrough view has one row for each selected row of its base, and inherits the partitioning of its base.
+ * @returns undefined for any other view
+ */
 function analyzePassthrough(
   query: ParsedQuery,
   designated: string | undefined,
@@ -244,7 +232,7 @@ function analyzePassthrough(
   const object = catalogue.find(base.name);
   if (designated === undefined || !object || !('partitionBy' in object)) return undefined;
   rejectNonDeterministic(query, catalogue);
-  return { interval: '', timestamp: designated, partitionBy: object.partitionBy };
+  return { timestamp: designated, partitionBy: object.partitionBy };
 }
 
 export function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
@@ -333,12 +321,12 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
-function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGrouping): Partial<ViewTiming> {
+function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGrouping): ViewTiming['refresh'] {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};
   rejectInvalidTimeZone(timeZone, position);
   if (shift !== undefined && !/^[-+]?00:00$/.test(shift))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
-  return { period: length.count + length.unit, timeZone };
+  return { period: { length: length.count + length.unit }, timeZone };
 }

@@ -1,7 +1,6 @@
 /*! Executes CREATE of tables and views. If a statement has two errors, the first check decides. So the checks have QuestDB's order. */
 import {
   addTimestampToIndex,
-  defaultPartition,
   findColumn,
   isTimestamp,
   isValidColumnName,
@@ -298,23 +297,17 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(field) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
-  const partitionBy = definition.partitionBy ?? timing.partitionBy ?? defaultPartition(timing.interval);
-  const completeDefinition = { ...definition, partitionBy };
+  const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? timing.partitionBy };
   // With PARTITION BY, the parser has checked the retention. Otherwise, the unit of partitions is known only here.
   if (!definition.partitionBy) recheckRetention(spans, completeDefinition, session);
   rejectBadName(name, nameStart, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
   const references = findQueryReferences(query, catalogue);
-  const { timeZone, period: length } = timing;
   catalogue.put({
     ...completeDefinition,
     base: catalogue.find(base.name)?.name ?? base.name,
-    refresh: {
-      ...refresh,
-      start: refresh.start ?? defaultStart(refresh),
-      ...(length !== undefined && { timeZone, period: { length } }),
-    },
+    refresh: { ...refresh, start: refresh.start ?? defaultStart(refresh), ...timing.refresh },
     columns,
     indexes: undefined, // `columns` has the indexes now
     timestamp: timing.timestamp,
