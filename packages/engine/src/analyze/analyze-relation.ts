@@ -36,10 +36,7 @@ export interface Relation {
   readonly hasUnknownColumns?: boolean;
 }
 
-interface AliasedRelation {
-  readonly alias: string | undefined;
-  readonly relation: Relation;
-}
+type AliasedRelation = Relation & { readonly alias: string | undefined };
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 
@@ -118,7 +115,7 @@ class Analysis {
     return {
       fields,
       timestamp: findTimestamp(select, sources, fields),
-      hasUnknownColumns: hasStar && sources.some(({ relation }) => relation.hasUnknownColumns),
+      hasUnknownColumns: hasStar && sources.some(source => source.hasUnknownColumns),
     };
   }
 
@@ -126,9 +123,8 @@ class Analysis {
   #analyzeTableRef(ref: TableRef, queryScope: QueryScope): AliasedRelation {
     const source = queryScope.sourceOf(ref);
     const { alias = 'name' in source ? source.name : undefined, timestampDesignation: timestamp } = ref;
-    const relation = this.#analyzeSource(source);
     const isDesignated = timestamp !== undefined && 'select' in source && source.name === undefined;
-    return { alias, relation: isDesignated ? { ...relation, timestamp } : relation };
+    return { ...this.#analyzeSource(source), alias, ...(isDesignated && { timestamp }) };
   }
 
   #analyzeSource(source: Source): Relation {
@@ -156,13 +152,10 @@ class Analysis {
     const { columns, groupBy, sampleBy } = select;
     if (!sampleBy) return;
     const star = columns.find(item => item.type === 'star');
-    if (star) {
-      const message = 'wildcard column select is not allowed in sample-by queries';
-      // The parser keeps no position for a star that comes first.
-      throw star === columns[0]
-        ? this.query.rejection(message, select, 'selectList')
-        : this.query.rejection(message, star);
-    }
+    const starProblem = 'wildcard column select is not allowed in sample-by queries';
+    // The parser keeps no position for a star that comes first.
+    if (star && star === columns[0]) throw this.query.rejection(starProblem, select, 'selectList');
+    if (star) throw this.query.rejection(starProblem, star);
     if (groupBy)
       throw this.query.rejection('SELECT query must not contain both GROUP BY and SAMPLE BY', groupBy[0] ?? select);
     if (!columns.some(mayHaveAggregate)) {
@@ -221,12 +214,12 @@ class Analysis {
     const fields = combinations.flatMap(combination =>
       results.map(({ name, type }) => ({ name: hasShortNames ? combination : `${combination}_${name}`, type })),
     );
-    const relation = {
+    return {
+      alias: undefined,
       fields: [...groupBy.map(expression => toField(expression)), ...fields],
       // With `FOR sym IN (SELECT …)`, the columns are not known.
       hasUnknownColumns: pivots.some(pivot => pivot.in.select),
     };
-    return { alias: undefined, relation };
   }
 
   /** Queries in FROM and WITH are analyzed elsewhere. */
@@ -241,18 +234,14 @@ class Analysis {
 
 /** The columns that a query may refer to, and how QuestDB finds one by its name. */
 class ColumnScope {
-  readonly query: ParsedQuery;
-
   constructor(
     private readonly queryScope: QueryScope,
     private readonly sources: readonly AliasedRelation[],
-  ) {
-    this.query = queryScope.query;
-  }
+  ) {}
 
   withAliases(aliases: readonly Field[]): NameResolver {
     return {
-      query: this.query,
+      query: this.queryScope.query,
       typeOfColumn: (parts, expression) => this.#typeOfColumn(parts, expression, aliases),
       findVariable: name => this.queryScope.findVariable(name),
     };
@@ -260,35 +249,35 @@ class ColumnScope {
 
   /** Rejects an unknown column of LATEST ON. There, a column that several sources have is not ambiguous. */
   rejectUnknown(name: QualifiedName): void {
-    const fields = this.sources.flatMap(({ relation }) => relation.fields);
+    const fields = this.sources.flatMap(source => source.fields);
     if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
       this.#typeOfColumn(name.parts, name, []);
   }
 
   /** A column hides an alias of the same name. If several sources have the column, it is ambiguous, unless an alias has its name. */
   #typeOfColumn(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
+    const { query } = this.queryScope;
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(({ alias }) => qualifier === undefined || isSameName(alias, qualifier));
     if (qualifier !== undefined && sources.length === 0)
-      throw this.query.rejection('Invalid table name or alias', expression);
-    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameName(field.name, name)));
-    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameName(alias.name, name)))
-      throw this.query.rejection(`Ambiguous column [name=${name}]`, expression);
-    const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
-      isSameName(field.name, name),
-    );
+      throw query.rejection('Invalid table name or alias', expression);
+    const isNamed = (field: Field) => isSameName(field.name, name);
+    const holders = sources.filter(({ fields }) => fields.some(isNamed));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(isNamed))
+      throw query.rejection(`Ambiguous column [name=${name}]`, expression);
+    const field = holders[0]?.fields.find(isNamed) ?? (qualifier === undefined ? aliases.find(isNamed) : undefined);
     if (field) return field.type;
-    if (sources.some(({ relation }) => relation.hasUnknownColumns)) return undefined;
+    if (sources.some(source => source.hasUnknownColumns)) return undefined;
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? inferFunctionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw this.query.rejection(`Invalid column: ${parts.join('.')}`, expression);
+    throw query.rejection(`Invalid column: ${parts.join('.')}`, expression);
   }
 
   columnsOf(qualifier: string | undefined): readonly Field[] {
-    if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
-    return this.sources.find(({ alias }) => isSameName(alias, qualifier))?.relation.fields ?? [];
+    if (qualifier === undefined) return this.sources.flatMap(source => source.fields);
+    return this.sources.find(({ alias }) => isSameName(alias, qualifier))?.fields ?? [];
   }
 }
 
@@ -305,7 +294,7 @@ function findTimestamp(
 ): string | undefined {
   if (select.orderBy) return findSortTimestamp(select.orderBy, select, fields);
   const [first] = sources;
-  const designated = first?.relation.timestamp;
+  const designated = first?.timestamp;
   if (designated === undefined) return undefined;
   const isGrouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
   if (isGrouped && !select.sampleBy) return undefined;
@@ -313,7 +302,7 @@ function findTimestamp(
   if (index >= 0) return itemName(select, index, fields);
   if (select.columns.some(item => item.type === 'star')) return designated;
   const star = select.columns.find(item => isSameName(first?.alias, starQualifier(item)));
-  const column = first?.relation.fields.findIndex(({ name }) => isSameName(name, designated)) ?? -1;
+  const column = first?.fields.findIndex(({ name }) => isSameName(name, designated)) ?? -1;
   return star && fields.filter(({ item }) => item === star)[column]?.name;
 }
 
