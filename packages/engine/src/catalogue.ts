@@ -111,7 +111,10 @@ export class MutableCatalogue {
 
   #set(name: string, object: CatalogueObject | undefined): void {
     const before = this.find(name);
-    this.#forgetSources(name, object);
+    const areViews = isPlainView(before) && isPlainView(object);
+    const keepsSources = areViews ? before.references === object.references : before?.kind === object?.kind;
+    if (!keepsSources) this.#sources.delete(name);
+    if (!keepsSources && this.#dependents.has(name)) this.#sources.clear(); // the readers have other sources too
     for (const reference of before ? referencesOf(before) : []) {
       const views = this.#dependents.get(reference);
       views?.delete(name);
@@ -124,22 +127,6 @@ export class MutableCatalogue {
     for (const reference of referencesOf(object)) {
       const views = this.#dependents.get(reference) ?? new NameSet();
       this.#dependents.set(reference, views.add(name));
-    }
-  }
-
-  /** Clears the cached sources of a name, and of the views that read it, if the name gets another kind or other references. */
-  #forgetSources(name: string, after: CatalogueObject | undefined): void {
-    const before = this.find(name);
-    const isSame =
-      before?.kind === 'view' && after?.kind === 'view'
-        ? before.references === after.references
-        : before?.kind === after?.kind;
-    if (isSame || this.#sources.size === 0) return;
-    const changed = new NameSet([name]);
-    for (const each of changed) {
-      this.#sources.delete(each);
-      for (const reader of this.#dependents.get(each) ?? [])
-        if (this.find(reader)?.kind === 'view') changed.add(reader);
     }
   }
 
