@@ -19,14 +19,13 @@ export type AclChange =
 export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 /**
- * The changes of objects and of access control since the last commit. From the first savepoint on, the log also stores a function that
- * undoes each change. So the cost of a rollback depends on what was changed, not on what exists.
+ * The changes of objects and of access control since the last commit, with a function that undoes each change. So the cost of a rollback
+ * depends on what was changed, not on what exists.
  */
 export class TransactionLog {
   readonly #transitions: Transition[] = [];
   readonly #aclChanges: AclChange[] = [];
   readonly #undo: (() => void)[] = [];
-  #isRecording = false;
 
   get transitions(): readonly Transition[] {
     return this.#transitions;
@@ -49,27 +48,23 @@ export class TransactionLog {
     ];
   }
 
-  /** Starts to record; returns the point to which changes can be undone. */
+  /** The point to which changes can be undone. */
   savepoint(): number {
-    this.#isRecording = true;
     return this.#undo.length;
   }
 
   recordUndo(undo: () => void): void {
-    if (this.#isRecording) this.#undo.push(undo);
+    this.#undo.push(undo);
   }
 
   /** Undoes all changes since a savepoint, the latest first. Earlier savepoints stay. */
   rollback(to: number): void {
-    const isRecording = this.#isRecording;
-    this.#isRecording = false; // undoing is no change
-    while (this.#undo.length > to) this.#undo.pop()?.();
-    this.#isRecording = isRecording;
+    for (const undo of this.#undo.splice(to).reverse()) undo();
+    this.#undo.length = to; // undoing is no change
   }
 
   /** Keeps all changes and ends all savepoints. */
   commit(): void {
     for (const changes of [this.#undo, this.#transitions, this.#aclChanges]) changes.length = 0;
-    this.#isRecording = false;
   }
 }
