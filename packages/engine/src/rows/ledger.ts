@@ -65,7 +65,7 @@ export interface Conversion {
 
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
-  /** What is known of the rows of a view; by default `recomputable`. @param query `Recomputation.queryAfterPlan` of the view */
+  /** What is known of the rows of a view; by default `recomputable`. @param query `Computability.queryAfterPlan` of the view */
   readonly findStoredRows?: (view: string, query?: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if the server cannot say. By default 0. */
   readonly askExpired?: (enforcement: RetentionEnforcement) => number | undefined;
@@ -77,15 +77,18 @@ export interface ExternalFacts {
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has a different query. By default the texts are compared, so a query with a renamed source is different. */
   readonly isRedefined?: (former: MaterializedView, current: MaterializedView) => boolean;
-  /**
-   * The new query of a view. The assertion says whether the server can compute this query after the statements so far. `isRejected` says
-   * whether the server has already rejected the query; `unknown` if it did not answer. Undefined if the query has not changed, and by
-   * default.
-   */
-  readonly askComputable?: (
-    former: MaterializedView,
-    current: MaterializedView,
-  ) => { readonly query: string; readonly assertion: string; readonly isRejected: boolean | 'unknown' } | undefined;
+  /** By default undefined, as if the query had not changed. */
+  readonly askComputable?: (former: MaterializedView, current: MaterializedView) => Computability | undefined;
+}
+
+/** Whether the server can compute a view whose query has changed. */
+export interface Computability {
+  /** The assertion that the server can compute the query after the statements so far. */
+  readonly assertion: string;
+  /** The new query of a view that the plan keeps although A lacks it, if a change of a source changes the query. Otherwise undefined. */
+  readonly queryAfterPlan: string | undefined;
+  /** Whether the server has already rejected the query; `unknown` if it did not answer. */
+  readonly isRejected: boolean | 'unknown';
 }
 
 export interface AccountedLoss {
@@ -101,10 +104,7 @@ interface RecordedCopy {
   readonly states: readonly [CopyState, ...CopyState[]];
 }
 
-interface CopyState {
-  readonly table: Table;
-  readonly columns: TableCopy['columns'];
-}
+type CopyState = Pick<TableCopy, 'columns'> & { readonly table: Table };
 
 type Id = number | undefined;
 

@@ -40,11 +40,9 @@ export class RowAccount {
   findRetentionEnforcements({ effects, transitions }: Execution): RetentionEnforcement[] {
     const written = effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
     // RENAME TABLE has one transition for each name, and drops no rows (observed on 9.3.4).
-    const beforeOf = (id: number | undefined) => transitions.find(({ before }) => before?.id === id)?.before;
-    const withNewRetention = transitions.filter(({ after }) => {
-      const before = beforeOf(after?.id);
-      return canExpire(after) && retentionAgeOf(after) !== (canExpire(before) ? retentionAgeOf(before) : 0);
-    });
+    const ageOf = (object: CatalogueObject | undefined) => (canExpire(object) ? retentionAgeOf(object) : 0);
+    const ageBefore = (id?: number) => ageOf(transitions.find(({ before }) => before?.id === id)?.before);
+    const withNewRetention = transitions.filter(({ after }) => after && ageOf(after) !== ageBefore(after.id));
     // If an ALTER sets a shorter retention, its effects already name the loss, but only for this table. If the table is a copy, the loss of
     // the original's rows is found here.
     const isShortened = (name: string) =>
@@ -54,7 +52,7 @@ export class RowAccount {
       const current = this.#ledger.catalogue.find(name);
       const former = current && this.#ledger.formerOf(current);
       const isCopy = former?.kind === 'table' && former.id !== current?.id;
-      const isEnforced = canExpire(former) && canExpire(current) && retentionAgeOf(current) !== 0;
+      const isEnforced = canExpire(former) && canExpire(current) && ageOf(current) !== 0;
       return isEnforced && (isCopy || !isShortened(name)) ? [{ former, current }] : [];
     });
   }

@@ -18,7 +18,7 @@ import { formatCount } from '@sqlpipe/text';
 import type { CatalogueObject, MaterializedView, StoredColumn } from '../catalogue-objects.js';
 import { type Effect, findExpiryLosses, isFullRefresh, lossOf, REMOVING_LOSSES } from '../effects.js';
 import type { Execution } from '../engine.js';
-import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
+import type { AccountedLoss, Computability, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
 /** @param consequence starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
@@ -44,17 +44,11 @@ interface Consequence {
   /** Starts with a verb, such as `loses rows …`. */
   readonly text: string;
   /** The indexes of the statements that removed rows or values from the sources of the view. */
-  readonly causes: readonly number[];
+  readonly causes?: readonly number[];
 }
 
-const toConsequence = (text: string): Consequence => ({ text, causes: [] });
-
 /** The last computation of a view. An earlier one does not count, because the last one computes all rows again. */
-export interface Recomputation {
-  /** The assertion that the server can compute the view again. Undefined if the query has not changed, or if the view had no rows. */
-  readonly assertion?: string | undefined;
-  /** The query of a view that the plan keeps although A lacks it, if a change of a source changes the query. Otherwise undefined. */
-  readonly queryAfterPlan?: string | undefined;
+export interface Recomputation extends Partial<Computability> {
   /** Holds the view if it had rows and has a refresh period. Computing it loses the rows of a period that has not ended. */
   readonly periodicViews: MaterializedView[];
 }
@@ -62,12 +56,11 @@ export interface Recomputation {
 interface TrackedRecomputation extends Recomputation {
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
-  readonly isRejected: boolean | 'unknown';
-  /** Set if the successor has a different query that lacks a source of the former view. `causes` are those of `causesOf`. */
-  readonly redefinition?: { readonly successor: MaterializedView; readonly causes: readonly number[] } | undefined;
+  /** The causes (`causesOf`) if the successor has a different query that lacks a source of the former view; otherwise undefined. */
+  readonly redefinitionCauses?: readonly number[] | undefined;
 }
 
-const NOT_RECOMPUTED: TrackedRecomputation = { periodicViews: [], unreadSources: [], isRejected: false };
+const NOT_RECOMPUTED: TrackedRecomputation = { periodicViews: [], unreadSources: [] };
 
 export class ViewHistories {
   /** By the id of a former view, what it reads, directly or through plain views. The plain views are among these objects. */
@@ -155,15 +148,16 @@ export class ViewHistories {
   /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
   #dropOrCompute(former: MaterializedView, computedView: MaterializedView | undefined, index: number): Effect[] {
     const causes = this.ledger.causesOf(former, index);
-    const recomputation = computedView ? this.#recompute(former, computedView, causes) : NOT_RECOMPUTED;
+    const hadRows = this.ledger.facts.findStoredRows(former.name) !== 'none';
+    const recomputation = computedView ? this.#recompute(former, computedView, causes, hadRows) : NOT_RECOMPUTED;
     this.#recomputations.set(former, recomputation);
-    if (this.ledger.facts.findStoredRows(former.name) === 'none') return [];
-    const consequence = this.#findConsequence(former, computedView, recomputation);
+    const consequence = hadRows ? this.#findConsequence(former, computedView, recomputation) : undefined;
     if (consequence === undefined) return [];
+    const { text, causes: ofSources = [] } = consequence;
     const effect = computedView
-      ? recomputeLoss(computedView, consequence.text)
-      : lossOf(former, 'history', `dropping ${displayName(former)} ${consequence.text}`);
-    addToList(this.ledger.losses, (computedView ?? former).id, { effect, causes: [...causes, ...consequence.causes] });
+      ? recomputeLoss(computedView, text)
+      : lossOf(former, 'history', `dropping ${displayName(former)} ${text}`);
+    addToList(this.ledger.losses, (computedView ?? former).id, { effect, causes: [...causes, ...ofSources] });
     return [effect];
   }
 
@@ -171,49 +165,44 @@ export class ViewHistories {
     former: MaterializedView,
     computedView: MaterializedView,
     causes: readonly number[],
+    hadRows: boolean,
   ): TrackedRecomputation {
     const { facts } = this.ledger;
     const unreadSources = this.#findUnreadSources(former, computedView);
     const isRedefined = computedView.id !== former.id && facts.isRedefined(former, computedView);
-    const redefinition = isRedefined && unreadSources.length > 0 ? { successor: computedView, causes } : undefined;
-    if (facts.findStoredRows(former.name) === 'none') return { ...NOT_RECOMPUTED, unreadSources, redefinition };
-    const computability = facts.askComputable(former, computedView);
-    return {
-      assertion: computability?.assertion,
-      queryAfterPlan: facts.isWanted(former.name) ? undefined : computability?.query,
-      periodicViews: computedView.refresh.period ? [computedView] : [],
-      unreadSources,
-      isRejected: computability?.isRejected ?? false,
-      redefinition,
-    };
+    const redefinitionCauses = isRedefined && unreadSources.length > 0 ? causes : undefined;
+    const periodicViews = hadRows && computedView.refresh.period ? [computedView] : [];
+    const computability = hadRows ? facts.askComputable(former, computedView) : undefined;
+    return { ...computability, periodicViews, unreadSources, redefinitionCauses };
   }
 
   #findConsequence(
     former: MaterializedView,
     computedView: MaterializedView | undefined,
-    { queryAfterPlan, unreadSources, isRejected, redefinition }: TrackedRecomputation,
+    { queryAfterPlan, unreadSources, isRejected, redefinitionCauses }: TrackedRecomputation,
   ): Consequence | undefined {
     const storedRows = this.ledger.facts.findStoredRows(former.name, queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computedView !== undefined && computedView.id !== former.id;
-    if (storedRows !== 'recomputable' && !isSuccessor) return toConsequence(formatUnreturnedRows(storedRows));
-    if (isRejected)
-      return toConsequence(
-        `${isRejected === 'unknown' ? 'may leave it empty: it is not known whether the server accepts' : 'leaves it empty: the server rejects'} its query over the objects as they are after this statement`,
-      );
+    if (storedRows !== 'recomputable' && !isSuccessor) return { text: formatUnreturnedRows(storedRows) };
+    if (isRejected) {
+      const isUnknown = isRejected === 'unknown';
+      const problem = isUnknown
+        ? 'may leave it empty: it is not known whether the server accepts'
+        : 'leaves it empty: the server rejects';
+      return { text: `${problem} its query over the objects as they are after this statement` };
+    }
     const readSources = this.#sourcesOf(former).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#findSourceLoss(former, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // After all statements, `lossesOfView` has the losses of the sources that a redefined view no longer reads.
-    const [unread] = redefinition ? [] : unreadSources;
+    const [unread] = redefinitionCauses ? [] : unreadSources;
     if (unread)
-      return toConsequence(
-        `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds`,
-      );
+      return { text: `loses rows that only '${(this.#findCurrentHolders(unread, former)[0] ?? unread).name}' holds` };
     const unended =
       computedView?.refresh.period &&
       formatUnendedRows(this.ledger.facts.askUnended({ former, current: computedView }));
-    return unended ? toConsequence(unended) : undefined;
+    return unended ? { text: unended } : undefined;
   }
 
   #sourcesOf(former: MaterializedView): CatalogueObject[] {
@@ -290,11 +279,11 @@ export class ViewHistories {
     const isRecorded = ({ lossKind }: Effect) => losses.some(({ effect }) => effect.lossKind === lossKind);
     const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = ledger.facts.findStoredRows(former.name) !== 'none';
-    const { redefinition, unreadSources } = (hadRows && this.#recomputations.get(former)) || NOT_RECOMPUTED;
-    const sourceLoss = redefinition && this.#findSourceLoss(former, unreadSources);
+    const { redefinitionCauses, unreadSources } = (hadRows && this.#recomputations.get(former)) || NOT_RECOMPUTED;
+    const sourceLoss = redefinitionCauses && this.#findSourceLoss(former, unreadSources);
     if (sourceLoss) {
-      const causes = [...redefinition.causes, ...sourceLoss.causes];
-      losses.push({ effect: recomputeLoss(redefinition.successor, sourceLoss.text), causes });
+      const causes = [...redefinitionCauses, ...(sourceLoss.causes ?? [])];
+      losses.push({ effect: recomputeLoss(successor, sourceLoss.text), causes });
     }
     for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changingStatements.of(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {

@@ -147,21 +147,23 @@ function findUnusableQuery({ transitions }: Execution, engine: Engine, context: 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
   const { a, engineOfB, findStoredRows, ignore, renames, answers } = context;
   const questions = createRowQuestions(answers, engineOfB, view => findRunnableView(view, context)?.body);
+  const isWanted = (view: string) => {
+    const entry = a.findObject(renames.nameAfterPlan(view));
+    return entry !== undefined && !ignore.ignoresObject(entry);
+  };
   return {
     findStoredRows,
     ...questions,
     askExpired: each => (findStoredRows(each.former.name) === 'none' ? 0 : questions.askExpired(each)),
     newNameOf: view => renames.nameAfterPlan(view),
-    isWanted(view) {
-      const entry = a.findObject(renames.nameAfterPlan(view));
-      return entry !== undefined && !ignore.ignoresObject(entry);
-    },
+    isWanted,
     isRedefined: (former, current) => isRedefined(former, current, context),
     askComputable(former, current) {
       const { query, isChanged } = printQueryAfterPlan(current, engine, context);
       if (!isChanged && !isRedefined(former, current, context)) return undefined;
       const assertion = printComputableAssertion(current.name, query);
-      return { query, assertion, isRejected: answers.askIfRejected(assertion) };
+      const queryAfterPlan = isWanted(former.name) ? undefined : query;
+      return { assertion, queryAfterPlan, isRejected: answers.askIfRejected(assertion) };
     },
   };
 }
