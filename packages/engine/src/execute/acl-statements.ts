@@ -110,65 +110,64 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ResultSet | undefined {
+/** Reads the end of a statement, and returns the principal that it changes. @throws DenialError if the caller lacks the permission */
+type TargetCheck = (permission: string | undefined) => Principal;
+
+function alterPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalKind): ReturnType<StatementHandler> {
   const { acl, caller } = session;
   const located = parseEntityName(cursor, `${kind} name`);
-  if (kind === 'group') return void changeAlias(cursor, session, located);
+  const requireTarget: TargetCheck = permission => {
+    cursor.expectEnd();
+    if (permission !== undefined) session.authorize(permission);
+    return requirePrincipal(acl, kind, located);
+  };
+  if (kind === 'group') return changeAlias(cursor, acl, requireTarget);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
     case 'disable':
-      cursor.expectEnd();
-      session.authorize(`${verb.toUpperCase()} USER`);
-      acl.put({ ...requirePrincipal(acl, kind, located), isDisabled: verb === 'disable' });
-      return;
+      return acl.put({ ...requireTarget(`${verb.toUpperCase()} USER`), isDisabled: verb === 'disable' });
     case 'with': {
       const password = parsePassword(cursor);
-      cursor.expectEnd();
-      if (!isSameName(caller, located.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-      const principal = requirePrincipal(acl, kind, located);
-      acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
-      return;
+      const permission = `${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`;
+      const principal = requireTarget(isSameName(caller, located.name) ? undefined : permission);
+      return acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
     }
     case 'create':
     case 'drop':
       cursor.expect('token', 'type', 'rest'); // the engine supports no other tokens
-      if (verb === 'create') return createToken(cursor, session, kind, located);
-      return void dropTokens(cursor, session, kind, located);
+      return verb === 'create'
+        ? createToken(cursor, session, requireTarget)
+        : dropTokens(cursor, session, requireTarget);
     default:
       throw unexpectedTokenError(cursor.start, verb);
   }
 }
 
 /** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */
-function changeAlias(cursor: Cursor, session: MutableSession, located: LocatedName): void {
-  const { acl } = session;
+function changeAlias(cursor: Cursor, acl: Acl, requireTarget: TargetCheck): void {
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.start, cursor.end), 'drop');
   cursor.expect('external', 'alias');
   const alias = parseText(cursor, 'alias');
   const position = cursor.start;
-  cursor.expectEnd();
-  session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
-  const group = requirePrincipal(acl, 'group', located);
+  const group = requireTarget(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
   if (!adds && group.alias !== alias)
     throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
 /** Creates a token, and drops the principal's expired tokens. The engine stores only a digest, so only this reply has the token. */
-function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): ResultSet {
+function createToken(cursor: Cursor, { acl, secrets }: MutableSession, requireTarget: TargetCheck): ResultSet {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
   if (!(micros >= MICROS_PER_MINUTE && micros <= 3650 * MICROS_PER_DAY))
     throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   const refresh = cursor.accept('refresh');
-  cursor.expectEnd();
-  session.authorize('CREATE REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, located);
-  const { token, stored } = session.secrets.generateToken(micros / 1000, refresh);
-  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expiresAt > Date.now()), stored] });
+  const principal = requireTarget('CREATE REST TOKEN');
+  const { token, stored } = secrets.generateToken(micros / 1000, refresh);
+  acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expiresAt > Date.now()), stored] });
   return {
     columns: [
       { name: 'name', type: 'STRING' },
@@ -181,17 +180,15 @@ function createToken(cursor: Cursor, session: MutableSession, kind: PrincipalKin
 }
 
 /** If the statement names no token, all tokens of the principal are dropped. */
-function dropTokens(cursor: Cursor, session: MutableSession, kind: PrincipalKind, located: LocatedName): void {
+function dropTokens(cursor: Cursor, { acl, secrets }: MutableSession, requireTarget: TargetCheck): void {
   const token = cursor.next();
   const position = cursor.start;
-  const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
-  if (droppedDigest !== undefined) cursor.expectEnd();
-  session.authorize('DROP REST TOKEN');
-  const principal = requirePrincipal(session.acl, kind, located);
+  const droppedDigest = token === undefined || token === ';' ? undefined : secrets.digest(unquoteToken(token));
+  const principal = requireTarget('DROP REST TOKEN');
   const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
   if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');
-  session.acl.put({ ...principal, tokens });
+  acl.put({ ...principal, tokens });
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, start }: LocatedName): Principal {
