@@ -32,7 +32,7 @@ import type { Catalogue } from '../catalogue.js';
 import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { type Effect, effectOn, lossOf } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
-import { type ParsedQuery, parseBody, parseQueryText } from '../parse/parse-query.js';
+import { parseBody, parseQueryText } from '../parse/parse-query.js';
 import type { MutableSession, ResultSet, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
 import {
@@ -61,7 +61,6 @@ export const statementHandlers: StatementHandlers = new Map([
 
 function parseAndExecute(cursor: Cursor, session: MutableSession, verb: string): void {
   let query: Body | undefined;
-  let inserted: ParsedQuery | undefined;
   const command = parseCommandAfter(cursor, verb, {
     ...session,
     // A loaded view has no columns until `compileAndFind` compiles the view. Only ALTER needs the columns.
@@ -74,14 +73,12 @@ function parseAndExecute(cursor: Cursor, session: MutableSession, verb: string):
     },
     checkQuery(body) {
       const parsed = parseBody(body);
+      if (verb === 'insert') analyzeRelation(parsed, session.catalogue);
       query = body;
-      if (verb !== 'insert') return;
-      analyzeRelation(parsed, session.catalogue);
-      inserted = parsed;
     },
   });
   authorizeCommand(command, session);
-  if (inserted) requireQueryReadAccess(session, inserted);
+  if (query && verb === 'insert') requireQueryReadAccess(session, parseBody(query));
   rejectSuspended(command, session);
   executeCommand(command, session, query);
 }

@@ -82,13 +82,10 @@ function mustCreate(
     session.authorize(`CREATE ${kindKeywords(kind)}`);
     return true;
   }
-  if (object.kind !== kind)
-    throw new RejectionError(
-      nameStart,
-      `${object.kind === 'live view' ? object.kind : OTHER_KIND_MESSAGES[kind]} with the requested name already exists`,
-    );
-  if (ifNotExists) return false;
-  throw new RejectionError(nameStart, `${kind} already exists`);
+  if (object.kind === kind && ifNotExists) return false;
+  const found = object.kind === 'live view' ? object.kind : OTHER_KIND_MESSAGES[kind];
+  const problem = object.kind === kind ? kind : `${found} with the requested name`;
+  throw new RejectionError(nameStart, `${problem} already exists`);
 }
 
 function createTable(session: MutableSession, statement: CreateOf<TableDefinition>): void {

@@ -76,16 +76,15 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
   // A view that reads something missing has sources too. If it reads something else later, the server cannot query it.
-  if (object.kind === 'view' && object.sources === undefined)
-    return compileLoaded({ ...object, sources: catalogue.sources(object.references) }, catalogue, isHealthKnown);
-  const { isUncompiled: _, ...view } = object;
+  const sources = object.kind === 'view' && { sources: object.sources ?? catalogue.sources(object.references) };
+  const { isUncompiled: _, ...view } = { ...object, ...sources };
   if (view.opaqueStatement !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
     // An interrupted plan may have renamed or changed what the view reads. A later statement may repair that.
     const isBroken = findInvalidReason(view) !== undefined;
-    if (isBaseMissing || isBroken) return object;
+    if (isBaseMissing || isBroken) return { ...object, ...sources };
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaqueStatement: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view'
@@ -94,15 +93,14 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
     }
     return { ...view, rejection: toViewRejection(relation) };
   }
-  const returned = toColumns(relation);
-  const isStored = view.kind === 'materialized view';
-  const derived = isStored ? returned.map(each => toStoredColumn(each, view)) : returned;
-  const columns = view.columns.length > 0 ? view.columns : derived;
-  const found = isStored ? findViewTimestamp(parseQueryText(view.body), relation, catalogue) : relation.timestamp;
-  const timestamp = view.timestamp ?? found;
-  if (isStored && view.invalidReason === undefined)
-    return { ...view, columns, timestamp, readableColumns: listReadableColumns({ ...view, columns }, catalogue) };
-  return { ...view, columns, timestamp };
+  const derived = view.columns.length > 0 ? view.columns : toColumns(relation);
+  if (view.kind !== 'materialized view')
+    return { ...view, columns: derived, timestamp: view.timestamp ?? relation.timestamp };
+  const columns = view.columns.length > 0 ? view.columns : derived.map(each => toStoredColumn(each, view));
+  const timestamp = view.timestamp ?? findViewTimestamp(parseQueryText(view.body), relation, catalogue);
+  const compiled = { ...view, columns, timestamp };
+  if (view.invalidReason !== undefined) return compiled;
+  return { ...compiled, readableColumns: listReadableColumns(compiled, catalogue) };
 }
 
 /**
@@ -167,13 +165,10 @@ export function invalidateLiveViews(
   }
 }
 
-export function findUnresolvedReason(
-  { body, opaqueStatement, ...view }: Exclude<CatalogueObject, Table>,
-  catalogue: Catalogue,
-): string | undefined {
-  if (opaqueStatement !== undefined) return undefined;
+export function findUnresolvedReason(view: Exclude<CatalogueObject, Table>, catalogue: Catalogue): string | undefined {
+  if (view.opaqueStatement !== undefined) return undefined;
   const rejection = catchRejection(() => {
-    analyzeRelation(parseQueryText(body), catalogue);
+    analyzeRelation(parseQueryText(view.body), catalogue);
     if (view.kind === 'materialized view') requireWalBase({ name: view.base, start: 0 }, catalogue);
   });
   return rejection && !(rejection instanceof QuerySyntaxError) ? rejection.message : undefined;
@@ -220,18 +215,15 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
  * so it is listed by its name. If its types are not known either, its query stands for them.
  */
 export function listReadableColumns(
-  {
-    columns,
-    base,
-    references,
-    opaqueStatement,
-  }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaqueStatement'>,
+  view: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaqueStatement'>,
   catalogue: Catalogue,
 ): readonly string[] | undefined {
-  if (opaqueStatement === undefined && areTypesKnown(columns)) return undefined;
-  return [...catalogue.closureOfView({ base, references })].flatMap(read => {
+  const isKnown = ({ columns, opaqueStatement }: Pick<MaterializedView, 'columns' | 'opaqueStatement'>) =>
+    opaqueStatement === undefined && areTypesKnown(columns);
+  if (isKnown(view)) return undefined;
+  return [...catalogue.closureOfView(view)].flatMap(read => {
     const object = catalogue.compileAndFind(read);
-    if (object?.kind === 'view' && !(object.opaqueStatement === undefined && areTypesKnown(object.columns)))
+    if (object?.kind === 'view' && !isKnown(object))
       return `${foldCase(read)} ${object.opaqueStatement ?? object.body}`;
     const key = object?.kind === 'view' ? foldCase(read) : object?.id;
     return object?.columns.map(({ id, name, type }) => `${key} ${id ?? name} ${type}`) ?? [];
