@@ -80,6 +80,7 @@ export type QueryStatement = Exclude<ParsedStatement, { type: 'create' | 'comman
  */
 export class Engine {
   readonly acl: Acl;
+  readonly catalogue: Catalogue;
   readonly #catalogue: MutableCatalogue;
   readonly #log = new TransactionLog();
   /** The changes since the last commit. Callers commit them, or roll them back. */
@@ -93,15 +94,11 @@ export class Engine {
   constructor(private readonly options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
-    this.#catalogue = new MutableCatalogue(naming, this.#log, compile);
+    this.catalogue = this.#catalogue = new MutableCatalogue(naming, this.#log, compile);
     this.acl = new Acl(admin, this.#log);
     this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.hasFeature = createFeatureCheck({ version, isEnterprise });
-  }
-
-  get catalogue(): Catalogue {
-    return this.#catalogue;
   }
 
   /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. Commits at the end. */
@@ -200,17 +197,13 @@ export class Engine {
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], reply: { kind: 'empty' } };
-    switch (statement.type) {
-      case 'create':
-        executeCreate(session, statement);
-        return { effects: [], reply: DDL_REPLY };
-      case 'command': {
-        const rows = this.#handlers.get(statement.verb)?.(statement.cursor, session, statement.verb);
-        return { effects: directEffects, reply: rows ? { kind: 'rows', ...rows } : DDL_REPLY };
-      }
-      default:
-        return { effects: [], reply: { kind: 'unanswered', query: statement } };
-    }
+    if (statement.type !== 'create' && statement.type !== 'command')
+      return { effects: [], reply: { kind: 'unanswered', query: statement } };
+    const rows =
+      statement.type === 'create'
+        ? executeCreate(session, statement)
+        : this.#handlers.get(statement.verb)?.(statement.cursor, session, statement.verb);
+    return { effects: directEffects, reply: rows ? { kind: 'rows', ...rows } : { kind: 'ddl' } };
   }
 
   /** Removes the rights on dropped columns, and on dropped or renamed tables and stored views. Rights on a renamed column are kept. */
@@ -322,6 +315,7 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   const invalid = invalidReason !== undefined && { invalidReason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaqueStatement: statement };
+  const partitionBy = ('partitionBy' in definition && definition.partitionBy) || ASSUMED_PARTITION;
   const commonFields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {
     case 'table':
@@ -335,16 +329,14 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
         ...commonFields,
         columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
         base: definition.base ?? '', // `load` finds the base of a statement that names none
-        partitionBy: definition.partitionBy ?? ASSUMED_PARTITION,
+        partitionBy,
         wasNeverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
         ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
         ...(knownHealth?.partlyRefreshed?.has(name) && { isPartlyRefreshed: true }),
         ...invalid,
       };
-    default: {
-      const partitionBy = definition.partitionBy ?? ASSUMED_PARTITION;
+    default:
       return { ...definition, ...commonFields, base: references[0] ?? '', partitionBy, ...invalid };
-    }
   }
 }
 
@@ -366,8 +358,6 @@ function placeholderDefinition(kind: ObjectKind, name: string): Definition {
 /** Creates an empty engine that predicts effects. An enterprise server's version is ignored: the engine knows only open source versions. */
 export const createPredictingEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
-
-const DDL_REPLY: StatementReply = { kind: 'ddl' };
 
 /** Nobody logs in to an engine without a server. So it stores no password hashes, which are slow to compute. */
 const NO_SECRETS: SecretFactory = {
