@@ -74,13 +74,19 @@ export class RowScanner implements JsonEvents {
     if (SIGNIFICANT_KEYS.has(name)) this.#topValues[name] = undefined;
   }
 
-  open(kind: 'array' | 'object', depth: number): void {
-    if (depth === 0 && kind !== 'object') throw new MalformedReplyError('is not a JSON object');
+  open(bracket: '[' | '{', depth: number): void {
+    if (depth === 0 && bracket !== '{') throw new MalformedReplyError('is not a JSON object');
     if (depth === 1 && this.#key === 'dataset') {
-      if (kind !== 'array') throw new MalformedReplyError('contains a dataset that is not an array');
+      if (bracket !== '[') throw new MalformedReplyError('contains a dataset that is not an array');
       this.#dataset = 'open';
-    } else if (this.#dataset === 'open' && depth === 2) this.#openRow(kind);
-    else if (this.#dataset === 'open' && depth === 3) this.#addCell(NESTED);
+    }
+    if (this.#dataset !== 'open') return;
+    if (depth === 3) this.#addCell(NESTED);
+    if (depth !== 2) return;
+    if (bracket !== '[') throw new MalformedReplyError(NOT_AN_ARRAY);
+    rejectErrorReply(this.#topValues);
+    if (this.#endsInEmptyRow) throw new MalformedReplyError(EMPTY_ROW);
+    this.#cellCount = 0;
   }
 
   close(depth: number): void {
@@ -98,8 +104,12 @@ export class RowScanner implements JsonEvents {
     if (depth === 1) {
       if (this.#key === 'dataset') throw new MalformedReplyError('contains a dataset that is not an array');
       if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
-    } else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
-    else if (this.#dataset !== 'open') return;
+    } else if (depth === 3 && this.#key === 'columns' && this.#isInColumnName) {
+      // A proxy may have cached the reply to another query.
+      this.#columnName ??= value;
+      if (this.#columnName !== DDL)
+        throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
+    } else if (this.#dataset !== 'open') return;
     else if (depth === 2) throw new MalformedReplyError(NOT_AN_ARRAY);
     else if (depth === 3) this.#addCell(value);
   }
@@ -110,21 +120,6 @@ export class RowScanner implements JsonEvents {
     this.#rowCount += rows.length;
     for (const [text] of rows) this.#ready.push(text);
     return true;
-  }
-
-  /** Requires the expected column: a proxy may have cached the reply to another query. */
-  #requireColumnName(value: unknown): void {
-    if (!this.#isInColumnName) return;
-    this.#columnName ??= value;
-    if (this.#columnName !== DDL)
-      throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
-  }
-
-  #openRow(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new MalformedReplyError(NOT_AN_ARRAY);
-    rejectErrorReply(this.#topValues);
-    if (this.#endsInEmptyRow) throw new MalformedReplyError(EMPTY_ROW);
-    this.#cellCount = 0;
   }
 
   #addCell(value: unknown): void {
