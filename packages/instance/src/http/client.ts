@@ -3,18 +3,9 @@ import { DEFAULT_REQUEST_BUFFER, requiredBuffer, returnsRows } from '@sqlpipe/sq
 import { formatExcerpt } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import { Connection } from './connection.js';
-import { type Response, TransportError } from './exchange.js';
+import { Connection, type Response, TransportError } from './connection.js';
 import { MalformedReplyError } from './json-scanner.js';
-import {
-  type Reply,
-  readReply,
-  readRows,
-  readServerError,
-  toRejection,
-  UnexpectedResponseError,
-  unreadableReplyError,
-} from './reply.js';
+import { type Reply, readReply, readRows, readServerError, toRejection, unreadableReplyError } from './reply.js';
 import { type ApiPath, ENDPOINTS, encodeQuery, toRequestText } from './request.js';
 import { createRetryPause, mayHaveRun, type Purpose, sendWhileBusy } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
@@ -39,8 +30,6 @@ class HttpClient {
   readonly #ended: AbortSignal;
   /** The endpoints to try. After one of them has replied with one of `ENDPOINT_STATUSES`, it is the only one. */
   #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
-  /** Resolves when the last request has ended. The next one waits: a failure closes the connection, which would cancel others on it. */
-  #lastTurn: Promise<void> = Promise.resolve();
 
   constructor(private readonly config: ConnectionConfig) {
     this.label = config.label;
@@ -70,14 +59,11 @@ class HttpClient {
 
   async *#rowsOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
-    const endTurn = await this.#waitForTurn();
     try {
       response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
     } catch (error) {
       throw this.#toInstanceError(error, query, 'query', response);
-    } finally {
-      endTurn();
     }
   }
 
@@ -120,54 +106,35 @@ class HttpClient {
     return this.config.url.pathname.replace(/\/$/, '');
   }
 
-  #path(statement: string, purpose: Purpose, endpoint = this.#endpoints[0]): string {
+  #path(statement: string, purpose: Purpose, endpoint: ApiPath = this.#endpoints[0]): string {
     // The server counts all rows. If a limit cuts off rows, fewer rows than this number arrive, and the reply is rejected.
     const parameters = purpose === 'query' ? '&count=true' : '';
     return `${this.#prefix}${endpoint}?query=${encodeQuery(toRequestText(statement))}${parameters}`;
   }
 
-  /** Sends to the first endpoint. If its status is 404, it has executed nothing, so the second endpoint is tried. */
-  async #send(statement: string, purpose: Purpose): Promise<Response> {
-    const sendTo = async (endpoint: ApiPath): Promise<Response> => {
-      const path = this.#path(statement, purpose, endpoint);
-      const send = () => (purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path));
-      const response = await sendWhileBusy(send, this.config, this.#ended);
-      if (ENDPOINT_STATUSES.has(response.status)) this.#endpoints = [endpoint];
-      return response;
-    };
-    const [first, second] = this.#endpoints;
-    const response = await sendTo(first);
-    if (response.status !== 404 || !second) return response;
+  /** Sends to an endpoint. If its status is 404, it has executed nothing, so the next one is tried. */
+  async #send(statement: string, purpose: Purpose, endpoint: ApiPath = this.#endpoints[0]): Promise<Response> {
+    const path = this.#path(statement, purpose, endpoint);
+    const send = () => this.#connection.get(path, purpose === 'query');
+    const response = await sendWhileBusy(send, this.config, this.#ended);
+    if (ENDPOINT_STATUSES.has(response.status)) this.#endpoints = [endpoint];
+    const next = this.#endpoints[this.#endpoints.indexOf(endpoint) + 1];
+    if (response.status !== 404 || !next) return response;
     response.body.resume();
-    return sendTo(second);
+    return this.#send(statement, purpose, next);
   }
 
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
       let response: Response | undefined;
-      const endTurn = await this.#waitForTurn();
       try {
         response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
-        endTurn(); // others do not wait for the pause
         await pauseAfter(this.#toInstanceError(error, statement, purpose, response));
-      } finally {
-        endTurn();
       }
     }
-  }
-
-  /** Waits until all earlier requests have ended. @returns ends the turn; a second call does nothing */
-  async #waitForTurn(): Promise<() => void> {
-    const earlier = this.#lastTurn;
-    let endTurn = () => {};
-    this.#lastTurn = new Promise<void>(resolve => {
-      endTurn = resolve;
-    });
-    await earlier;
-    return endTurn;
   }
 
   /** An error that no request has caused is a bug, and is returned unchanged. */
@@ -180,7 +147,7 @@ class HttpClient {
       return new InstanceError(code, `${this.label}: ${reason}`, { ...details, serverMessage: message });
     }
     const isTransport = error instanceof TransportError;
-    if (!isTransport && !(error instanceof UnexpectedResponseError)) return error;
+    if (!isTransport && !(error instanceof InstanceError)) return error;
     const context = { ...this.config, requiredBuffer: this.requiredBuffer(statement, purpose) };
     const { code, message } = isTransport ? toTransportFailure(error, context) : error;
     const isSent = !isTransport || error.phase !== 'connecting';
@@ -211,12 +178,12 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
   timer.restart();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      timer.stop(); // the time of the consumer does not count
       start ??= chunk;
       const rows = scanner.write(chunk);
+      if (!rows.length) continue;
+      timer.stop(); // the time of the consumer does not count
       yield rows;
-      if (rows.length) timer.restart();
-      else timer.start(); // not restarted: the limit is the time for a complete row
+      timer.restart();
     }
     scanner.end();
   } catch (error) {

@@ -2,16 +2,20 @@
  * Sends requests over one kept-alive connection, one at a time. If the server has closed the connection between two requests, undici opens
  * another one. A close that crosses a request on the wire is a failure. The server may have read the request, so it counts as sent.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import { Exchange, type Response, TransportError } from './exchange.js';
 
 export class Connection {
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
   #hasReplied = false;
+  /** Resolves when the last exchange has ended. The next one waits: a failure closes the connection, which would cancel others on it. */
+  #ended: Promise<unknown> = Promise.resolve();
   /** Whether the next request needs a new connection: the server may be about to close this one. */
   #mustReconnect = false;
   #isClosed = false;
@@ -27,8 +31,18 @@ export class Connection {
     return [`host: ${this.config.url.host}`, 'connection: keep-alive', ...own];
   }
 
-  /** Resolves with the head of the response. @throws TransportError */
-  async get(path: string): Promise<Response> {
+  /**
+   * Resolves with the head of the response, whose body must be read or destroyed.
+   * @param changesNothing if a server that has replied before closes the connection, such a request is sent once more
+   * @throws TransportError
+   */
+  get(path: string, changesNothing: boolean): Promise<Response> {
+    const response = this.#ended.then(() => this.#send(path, changesNothing && this.#hasReplied));
+    this.#ended = response.then(({ body }) => finished(body)).catch(() => {});
+    return response;
+  }
+
+  async #send(path: string, mayRepeat: boolean): Promise<Response> {
     if (this.#mustReconnect && !this.#isClosed) {
       await this.#disconnect();
       this.#dispatcher = createDispatcher(this.config);
@@ -41,8 +55,9 @@ export class Connection {
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
       dispatcher.dispatch(request, new Exchange(requestInfo, this.config, resolve, reject));
-    }).catch(error => {
+    }).catch((error: TransportError) => {
       this.#mustReconnect = true; // undici may still be trying to connect
+      if (mayRepeat && error.wasClosed) return this.#send(path, false);
       throw error;
     });
     // A server with too many connections answers 429 and closes the connection (observed on 9.3.4). The next request would cross this
@@ -50,17 +65,6 @@ export class Connection {
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#hasReplied = true;
     return response;
-  }
-
-  /** Sends a query that changes nothing. If a server that has replied before closes the connection, the query is sent once more. */
-  async getIdempotent(path: string): Promise<Response> {
-    const hadReplied = this.#hasReplied;
-    try {
-      return await this.get(path);
-    } catch (error) {
-      if (hadReplied && error instanceof TransportError && error.wasClosed) return this.get(path);
-      throw error;
-    }
   }
 
   /** A request in flight fails, and so does every later one. */
@@ -111,4 +115,130 @@ function withoutNumericName({ connect }: { connect?: buildConnector.connector })
     const { servername = '', ...rest } = options;
     connect?.({ ...rest, ...(isIP(servername) === 0 && { servername }) }, done);
   };
+}
+
+/** A response whose status and headers have arrived. The body, which is the reply, may still be arriving. */
+export interface Response {
+  url: string;
+  secrets: readonly string[];
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Fails the body when it expires. It starts when the request is sent. A consumer of rows stops it while it works on them. */
+  timer: ReturnType<typeof startTimer>;
+  /** Fails with `TransportError` if the body does not arrive completely. */
+  body: Readable;
+}
+
+/** How far a request has got. `connecting`: nothing was sent. `waiting`: no reply has begun. `reading`: the reply has begun. */
+type Phase = 'connecting' | 'waiting' | 'reading';
+
+export class TransportError extends Error {
+  override name = 'TransportError';
+
+  constructor(
+    readonly phase: Phase,
+    override readonly cause: NodeJS.ErrnoException,
+  ) {
+    super(cause.message);
+  }
+
+  get wasClosed(): boolean {
+    return this.phase === 'waiting' && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(this.cause.code ?? '');
+  }
+}
+
+/** The methods of undici's `DispatchController` that an exchange uses. The library's types must not import undici, which is bundled. */
+interface Controller {
+  abort(reason: Error): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** One request and its response, as a handler of undici. */
+class Exchange {
+  #phase: Phase = 'connecting';
+  #body: Readable | undefined;
+  #isOver = false;
+  #status: number | undefined;
+  readonly #startTime = performance.now();
+  /** Limits the time for the connection first, then that for the reply. */
+  #timer: Response['timer'];
+
+  constructor(
+    private readonly request: Pick<Response, 'url' | 'secrets'>,
+    private readonly config: ConnectionConfig,
+    private readonly resolve: (response: Response) => void,
+    private readonly reject: (error: TransportError) => void,
+  ) {
+    this.#timer = startTimer(config.connectTimeout, () => this.#fail(timeoutError()));
+  }
+
+  onRequestStart(controller: Controller): void {
+    if (this.#isOver) return controller.abort(timeoutError()); // connected after the time limit
+    this.#phase = 'waiting';
+    this.#timer.stop();
+    this.#timer = startTimer(this.config.timeout, () => controller.abort(timeoutError()));
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#phase = 'reading';
+    this.#status = status;
+    this.#body = new Readable({
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        this.#timer.stop();
+        if (!this.#isOver) controller.abort(error ?? new Error('no longer wanted'));
+        done(error);
+      },
+    });
+    // Without a listener, an error would end the process.
+    this.#body.on('error', () => {});
+    const { url, secrets } = this.request; // spreading would be slower
+    this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (!this.#body?.push(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+    this.#body?.push(null);
+  }
+
+  onResponseError(_controller: Controller, cause: NodeJS.ErrnoException): void {
+    this.#fail(cause);
+  }
+
+  #end(): void {
+    this.#timer.stop();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (!this.config.logRequest) return;
+    const milliseconds = (performance.now() - this.#startTime).toFixed(1);
+    const [url] = this.request.url.split('?', 1); // a statement may contain a password
+    this.config.logRequest(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+  }
+
+  #fail(cause: NodeJS.ErrnoException): void {
+    this.#end();
+    const error = new TransportError(this.#phase, cause);
+    if (this.#body) this.#body.destroy(error);
+    else this.reject(error);
+  }
+}
+
+const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
+
+/** Starts a timer. @param limit in milliseconds; 0 for no limit */
+function startTimer(limit: number, expire: () => void) {
+  const start = () => (limit > 0 ? setTimeout(expire, limit) : undefined);
+  let timer = start();
+  const stop = () => clearTimeout(timer);
+  const restart = () => {
+    stop();
+    timer = start();
+  };
+  return { stop, restart };
 }

@@ -10,8 +10,6 @@ export class BestEffortClient {
   readonly #timeout: number;
   readonly #client: Client;
   #hasGivenUp = false;
-  /** The previous attempt. The next one waits for it, because a client sends one request at a time. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(config: ConnectionConfig) {
     const timeout = Math.min(config.timeout || MAX_TIMEOUT, MAX_TIMEOUT);
@@ -23,14 +21,8 @@ export class BestEffortClient {
     return this.attempt(client => client.queryRows(query));
   }
 
-  /** The result of queries; undefined if one fails. */
-  attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
-    const attempt = this.#last.then(() => this.#attempt(use));
-    this.#last = attempt;
-    return attempt;
-  }
-
-  async #attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
+  /** The result of queries; undefined if one fails. One attempt at a time: the time limit is that of the attempt. */
+  async attempt<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
@@ -73,10 +65,7 @@ export const queryIfAccepted = (client: Client, query: string): Promise<unknown[
   tryIfAccepted(() => client.queryRows(query));
 
 /** The result of queries; undefined if one fails with an expected error. Any other error is thrown. */
-export async function tryQuery<T>(
-  query: () => Promise<T>,
-  isExpected: (error: InstanceError) => boolean,
-): Promise<T | undefined> {
+export async function tryQuery<T>(query: () => Promise<T>, isExpected: (error: InstanceError) => boolean) {
   try {
     return await query();
   } catch (error) {

@@ -1,19 +1,13 @@
 /*!
  * Interprets responses: success, a rejection by the server, or anything else, such as status 503 or a proxy's login page. If a message
- * quotes the response, the secrets of the request are masked in the quotation.
+ * quotes the response, the secrets of the request are masked in the quotation. `client.ts` puts the instance's name before the messages.
  */
 import { findSecrets } from '@sqlpipe/sql';
 import { type ErrorCode, formatExcerpt, maskSecrets } from '@sqlpipe/text';
-import type { Response } from './exchange.js';
+import { InstanceError } from '../instance-error.js';
+import type { Response } from './connection.js';
 import { JsonScanner, MalformedReplyError } from './json-scanner.js';
-import {
-  duplicateKeyError,
-  findServerError,
-  rejectErrorReply,
-  requireCount,
-  type ServerError,
-  SIGNIFICANT_KEYS,
-} from './row-scanner.js';
+import { duplicateKeyError, findServerError, requireCount, SIGNIFICANT_KEYS } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
 /** The server's rejection of one statement. */
@@ -37,19 +31,6 @@ export type Reply =
     }
   | Rejection;
 
-/** A response that is neither success nor a rejection. The caller puts the instance's name before the message. */
-export class UnexpectedResponseError extends Error {
-  override name = 'UnexpectedResponseError';
-
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    override readonly cause?: MalformedReplyError,
-  ) {
-    super(message);
-  }
-}
-
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /** Maximum length of a reply with rows, in bytes. Parsing it may take 1 GiB of memory. The catalogue of 100,000 tables is shorter. */
@@ -60,7 +41,7 @@ const maxReplyLength = ({ url }: Response): number => 64 * 1024 + 12 * url.lengt
 
 /**
  * Reads success or a rejection.
- * @throws UnexpectedResponseError for any other response
+ * @throws InstanceError for any other response
  * @throws TransportError if the reply does not arrive completely
  * @throws ServerError if `acceptRows` is true, and the reply has both rows and an error
  */
@@ -76,7 +57,7 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
   const what = reply.dataset
     ? 'with rows'
     : `with ${excerptSafely(body.toString('utf8', 0, MAX_MASKED_LENGTH).trimStart(), 80, response)}`;
-  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
+  throw new InstanceError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
 const OK = Buffer.from('{"ddl":"OK"}');
@@ -86,61 +67,58 @@ export async function readRows(response: Response): Promise<unknown[][]> {
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response), response);
 }
 
-/** @throws ServerError if the reply has an error; UnexpectedResponseError if rows are missing, or `count` is not their number */
+/** @throws ServerError if the reply has an error; InstanceError if rows are missing, or `count` is not their number */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
-  rejectErrorReply(reply);
+  const error = findServerError(reply);
+  if (error) throw error;
   try {
     if (!reply.dataset) throw new MalformedReplyError('contains no dataset');
     requireCount(reply.count, reply.dataset.length);
   } catch (error) {
-    throw error instanceof MalformedReplyError ? toUnexpectedResponseError(error, response) : error;
+    throw error instanceof MalformedReplyError ? malformedReplyError(error, response) : error;
   }
   // Arrays and objects in cells become undefined. No caller uses them, and `String()` fails for an object without a prototype.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
-export async function readServerError(response: Response): Promise<ServerError> {
+export async function readServerError(response: Response) {
   const { status } = response;
   const body = await readBody(response, maxReplyLength(response));
   const error = parseServerError(body);
   if (error && (status === 400 || status === 403)) return error;
-  if (status !== 304 && status >= 300 && status < 400)
-    throw new UnexpectedResponseError('PROTOCOL', formatRedirect(response));
-  if (status === 407) throw new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
+  if (status !== 304 && status >= 300 && status < 400) throw new InstanceError('PROTOCOL', formatRedirect(response));
+  if (status === 407) throw new InstanceError('DENIED', PROXY_CREDENTIALS_MESSAGE);
   const what = error
     ? `answered ${status}: ${excerptSafely(error.message, 300, response)}`
     : formatUnexpectedResponse(response, body);
   const [code, explanation] = interpretStatus(response);
-  throw new UnexpectedResponseError(code, what + explanation);
+  throw new InstanceError(code, what + explanation);
 }
 
-function toUnexpectedResponseError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
+function malformedReplyError(error: MalformedReplyError, response: Response): InstanceError {
   const message = `the reply ${excerptSafely(error.message, 300, response)}; ${error.help}`;
-  return new UnexpectedResponseError('PROTOCOL', message, error);
+  return new InstanceError('PROTOCOL', message, { cause: error });
 }
 
 /** The error for a reply that is too long or cannot be parsed, such as an empty or compressed one. @param start the body's first bytes */
-export function unreadableReplyError(
-  error: MalformedReplyError,
-  response: Response,
-  start: Buffer = Buffer.alloc(0),
-): UnexpectedResponseError {
+export function unreadableReplyError(error: MalformedReplyError, response: Response, start: Buffer = Buffer.alloc(0)) {
   const coding = response.headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') {
     const what = `the reply is compressed (${excerptSafely(coding, 20, response)}), which was not requested`;
-    return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
+    return new InstanceError('PROTOCOL', `${what}; does a proxy do that?`);
   }
   // The text is only tested, not shown. Latin-1 can decode any bytes.
   const text = start.toString('latin1', 0, MAX_MASKED_LENGTH).trimStart();
-  if (text.startsWith('{')) return toUnexpectedResponseError(error, response);
+  if (text.startsWith('{')) return malformedReplyError(error, response);
   const what =
     text === ''
       ? `the reply is empty (status ${response.status})`
       : `${formatUnexpectedResponse(response, start)}, which is not QuestDB's JSON`;
-  return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
+  return new InstanceError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
-export function toRejection({ message, position }: ServerError, response: Response): Rejection {
+export function toRejection(error: Error & { position: number | undefined }, response: Response): Rejection {
+  const { message, position } = error;
   const { status } = response;
   // A read-only server answers CREATE TABLE with "Write permission denied", but status 400 (observed on 9.3.4).
   const isDenied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
@@ -202,7 +180,7 @@ function parseObject(body: Buffer): ReplyObject {
 }
 
 /** The error in the body of a reply. Undefined if there is none, or if the body is not a valid reply. */
-function parseServerError(body: Buffer): ServerError | undefined {
+function parseServerError(body: Buffer) {
   try {
     return findServerError(parseObject(body));
   } catch {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import type { Response } from './exchange.js';
+import type { Response } from './connection.js';
 import { parseRetryAfter } from './reply.js';
 import { firstCause } from './transport-messages.js';
 

@@ -1,7 +1,7 @@
 import { DEFAULT_REQUEST_BUFFER } from '@sqlpipe/sql';
 import { type ErrorCode, formatExcerpt } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
-import type { TransportError } from './exchange.js';
+import type { TransportError } from './connection.js';
 
 type TransportFailure = Readonly<{ code: ErrorCode; message: string }>;
 type RequestContext = ConnectionConfig & { readonly requiredBuffer: number };
