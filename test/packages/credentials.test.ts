@@ -2,7 +2,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { parseNetrc } from '../../packages/instance/src/configuration/netrc.js';
+import { parseNetrc } from '../../packages/instance/src/configuration/credentials.js';
 import { InstanceError, listInstances } from '../../packages/instance/src/index.js';
 import { freshFolder } from '../support/folder.js';
 import { basic } from '../support/principals.js';

@@ -1,15 +1,17 @@
 /*! Sources of credentials are read from the most specific to the most general. The first one with any decides: password or token. */
 import type { ChildProcess } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { escapeControls, formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
-import type { Address } from './address.js';
+import { type Address, formatAddress } from './address.js';
 import type { Credentials, InstanceOptions, ResolveContext } from './connection-config.js';
-import { type InstanceEntry, placeOfEntry } from './named-instances.js';
-import { readSecretLine } from './secret-file.js';
+import type { InstanceEntry } from './named-instances.js';
+import { decodeSecret, isNotFound, readError, readSecretLine, requirePrivate } from './secret-file.js';
 
 /** A source is read only if the sources before it were not sufficient. */
-export interface CredentialSource {
+interface CredentialSource {
   name: string;
   /** Where each value comes from, for messages, if it is not the name. */
   places?: Partial<Record<keyof Credentials, string>>;
@@ -21,7 +23,23 @@ export interface CredentialSource {
  * The credentials; undefined if there are none. The user of one source, such as `--user`, is combined with the password of a later source,
  * such as `SQLDUMP_PASSWORD`. A later source with another user is skipped.
  */
-export async function resolveAuthorization(sources: readonly CredentialSource[], help: string) {
+export async function resolveAuthorization(
+  address: Address,
+  entry: InstanceEntry | undefined,
+  timeout: number,
+  help: string,
+  context: ResolveContext,
+) {
+  const { credentials, options = {}, program, env } = context;
+  const sources = [
+    ...(credentials ? [{ name: 'the options', read: () => credentials }] : []),
+    fromOptions(options),
+    fromAddress(address, context),
+    fromEnvironment(program, env),
+    ...(entry ? [fromEnvironment(`sqlpipe_${entry.name}`, env), fromEntry(entry, env, timeout)] : []),
+    fromNetrc(address.url, options.netrcFile, env.HOME),
+    fromPrompt(formatAddress(address.url), context),
+  ];
   let user: { value: string; source: CredentialSource } | undefined;
   let password: typeof user;
   for (const source of sources) {
@@ -31,7 +49,7 @@ export async function resolveAuthorization(sources: readonly CredentialSource[],
         throw configError(`${source.name} has both a token and a user or password; remove one of them`);
       if (user === undefined && password === undefined)
         return {
-          header: bearerHeader(found.token, source.name),
+          authorization: bearerHeader(found.token, source.name),
           account: `a token (${source.name})`,
           settings: [{ name: 'token', value: HIDDEN, source: placeOf(source, 'token') }],
         };
@@ -48,7 +66,7 @@ export async function resolveAuthorization(sources: readonly CredentialSource[],
       const isUserShown = user.source.name !== ADDRESS_SOURCE;
       return {
         // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
-        header: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`,
+        authorization: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`,
         user: user.value,
         account: isUserShown
           ? `user '${escapeControls(user.value)}' (${placeOf(user.source, 'user')})`
@@ -79,7 +97,7 @@ function bearerHeader(token: string, source: string): string {
   return `Bearer ${token}`;
 }
 
-export const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource => ({
+const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource => ({
   name: 'the command line',
   places: { user: '--user', password: '--password-file', token: '--token-file' },
   read: async () => ({
@@ -89,7 +107,7 @@ export const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions):
   }),
 });
 
-export const fromAddress = ({ user, password, token }: Address, context: ResolveContext): CredentialSource => ({
+const fromAddress = ({ user, password, token }: Address, context: ResolveContext): CredentialSource => ({
   name: ADDRESS_SOURCE,
   read() {
     if (!context.credentials && (password !== undefined || token !== undefined))
@@ -101,7 +119,7 @@ export const fromAddress = ({ user, password, token }: Address, context: Resolve
 });
 
 /** Empty variables count as not set. */
-export function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
+function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
@@ -114,13 +132,11 @@ export function fromEnvironment(name: string, env: ResolveContext['env']): Crede
   };
 }
 
-export function fromEntry(
-  { user, password_file, token_file, token_command }: InstanceEntry,
-  name: string,
+function fromEntry(
+  { name, user, password_file, token_file, token_command, place }: InstanceEntry,
   env: ResolveContext['env'],
   timeout: number,
 ): CredentialSource {
-  const place = placeOfEntry(name, env);
   const tokenKey = token_file === undefined ? 'token_command' : 'token_file';
   return {
     name: `[${name}] in instances.toml`,
@@ -135,7 +151,7 @@ export function fromEntry(
   };
 }
 
-export const fromPrompt = (address: string, { promptSecret, options }: ResolveContext): CredentialSource => ({
+const fromPrompt = (address: string, { promptSecret, options }: ResolveContext): CredentialSource => ({
   name: 'the terminal',
   async read(user) {
     if (user === undefined) return {};
@@ -148,12 +164,7 @@ export const fromPrompt = (address: string, { promptSecret, options }: ResolveCo
  * What a shell command prints. Its stdin is empty, because ours may be a statement stream.
  * @throws InstanceError if the command fails, prints nothing, or runs longer than `timeout` (milliseconds; 0 for no limit)
  */
-async function runTokenCommand(
-  command: string,
-  name: string,
-  env: Readonly<Record<string, string | undefined>>,
-  timeout: number,
-): Promise<string> {
+async function runTokenCommand(command: string, name: string, env: ResolveContext['env'], timeout: number) {
   const { execFile } = await import('node:child_process'); // few runs need it
   const run = promisify(execFile)('/bin/sh', ['-c', command], { env });
   run.child.stdin?.end();
@@ -192,4 +203,62 @@ async function endWithDescendants(command: ChildProcess): Promise<void> {
   await execFile('/bin/sh', ['-c', 'kill -KILL "$@"', 'sh', ...Array.from(ended, String)]).catch(() => {}); // some have ended
   command.stdout?.destroy();
   command.stderr?.destroy();
+}
+
+const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
+
+/** A macro ends at an empty line. */
+const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
+
+/** The entry `default` has no host. Messages quote nothing, because any word may be a secret. */
+export function parseNetrc(text: string, path: string) {
+  const entries: { host?: string; login?: string; password?: string }[] = [];
+  const tokens = Array.from(text.replace(MACRO, '').matchAll(TOKEN), ([, quoted, word]) =>
+    quoted === undefined ? word : quoted.replace(/\\(.)/gs, '$1'),
+  );
+  const words = tokens.filter(each => each !== undefined).values();
+  for (const keyword of words) {
+    if (keyword === 'default') {
+      entries.push({});
+      continue;
+    }
+    const { value } = words.next();
+    if (value === undefined)
+      throw configError(
+        `the netrc file ${path} ends with a keyword without a value; put values with blanks in double quotes`,
+      );
+    const entry = entries.at(-1);
+    if (keyword === 'machine') entries.push({ host: value.toLowerCase() });
+    else if (entry && (keyword === 'login' || keyword === 'password')) entry[keyword] = value;
+  }
+  return entries;
+}
+
+/**
+ * The first entry for a host, but not the entry `default`. A password without a login is a token.
+ * @param file a file, which must exist; by default `~/.netrc`, if it exists
+ */
+function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {
+  const path = file ?? (home && join(home, '.netrc'));
+  const place = `netrc ${path}`;
+  return {
+    name: 'netrc',
+    places: { user: place, password: place, token: place },
+    async read(user): Promise<Credentials> {
+      if (!path) return {};
+      const read = readFile(path).then(decodeSecret);
+      const text = await read.catch(error => {
+        if (file === undefined && isNotFound(error)) return undefined;
+        throw readError('the netrc file', path, error);
+      });
+      if (!text) return {};
+      const entry = parseNetrc(text, path).find(
+        ({ host, login }) => host === hostname && (user === undefined || login === undefined || login === user),
+      );
+      if (!entry) return {};
+      requirePrivate(await stat(path), path, 'the netrc file');
+      const { login, password } = entry;
+      return login === undefined && user === undefined ? { token: password } : { user: login, password };
+    },
+  };
 }

@@ -3,18 +3,30 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, formatSuggestion } from '@sqlpipe/text';
 import { configError, InstanceError } from '../instance-error.js';
-import { type Address, detectSameAddress, formatAddress, parseAddress } from './address.js';
+import { type Address, detectSameAddress, formatAddress, hasPathSyntax, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
 import { isNotFound, readError } from './secret-file.js';
 
-export const canBeName = (operand: string): boolean => !/[:/@]/.test(operand);
+/** What INSTANCE stands for: an entry of the file, or else an address; and why it is used as a host name, if it could have been a name. */
+export async function resolveOperand(
+  operand: string,
+  env: ResolveContext['env'],
+): Promise<{ address: Address; entry?: InstanceEntry; unknownName?: string | undefined }> {
+  const names = /[:/@]/.test(operand) ? undefined : await readInstances(env);
+  const entry = names?.get(operand);
+  if (entry) return { entry, address: addressOfEntry(entry) };
+  if (hasPathSyntax(operand))
+    throw configError(
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+    );
+  return { address: parseAddress(operand), unknownName: names && formatUnknownName(operand, names.keys(), env) };
+}
 
-/** Why an operand is used as a host name, with similar names; undefined if it is certainly a host. */
-export async function formatUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
-  if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
-  const names = [...(await readInstances(env)).keys()];
+/** Undefined if the operand is certainly a host. */
+function formatUnknownName(operand: string, names: Iterable<string>, env: ResolveContext['env']) {
+  if (operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(formatSuggestion(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(formatSuggestion(operand, [...names]))}`;
 }
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
@@ -24,8 +36,6 @@ export async function listInstances(env: ResolveContext['env']): Promise<{ name:
     return { name, address: url ? formatAddress(url) : '(its url is not an address)' };
   });
 }
-
-export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
 export async function readProtectedNames(url: URL, env: ResolveContext['env']): Promise<string[]> {
   const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
@@ -45,8 +55,7 @@ function tryParseUrl(text: string): URL | undefined {
   }
 }
 
-export function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
-  const place = placeOfEntry(name, env);
+function addressOfEntry({ url, place }: InstanceEntry): Address {
   if (url === '') throw configError(`${place}: the url is empty; give an address such as http://host:9000`);
   try {
     return parseAddress(url);
@@ -70,10 +79,11 @@ const KEYS = {
   protected: false,
 };
 
-export type InstanceEntry = Partial<typeof KEYS> & { url: string };
+/** `place` is the file and the name, for messages. */
+export type InstanceEntry = Partial<typeof KEYS> & { url: string; name: string; place: string };
 
 /** The path of the file: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
-export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']): string | undefined {
+function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']): string | undefined {
   const config = XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
   return config ? join(config, 'sqlpipe', 'instances.toml') : undefined;
 }
@@ -82,14 +92,14 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']):
  * The entries by name; none without a file.
  * @throws InstanceError for an invalid file, or one that every user can change: it decides where credentials are sent and what is executed
  */
-export async function readInstances(env: ResolveContext['env']): Promise<Map<string, InstanceEntry>> {
+async function readInstances(env: ResolveContext['env']): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);
   const text = path && (await readIfExists(path));
   if (!path || text === undefined) return new Map();
   const { parse, TomlError } = await import('smol-toml'); // loaded here, because most runs have no such file
   try {
     const tables = Object.entries(parse(text));
-    return new Map(tables.map(([name, table]) => [name, toInstanceEntry(table, `${path}: [${name}]`, path, env.HOME)]));
+    return new Map(tables.map(([name, table]) => [name, toInstanceEntry(table, name, path, env.HOME)]));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason] = error.message.split('\n');
@@ -108,16 +118,17 @@ async function readIfExists(path: string): Promise<string | undefined> {
   throw configError(`${path} can be changed by everybody; run chmod o-w on it`);
 }
 
-function toInstanceEntry(table: unknown, place: string, file: string, home = '~'): InstanceEntry {
+function toInstanceEntry(table: unknown, name: string, file: string, home = '~'): InstanceEntry {
+  const place = `${file}: [${name}]`;
   if (typeof table !== 'object' || table === null)
     throw configError(`${place} is not a table; write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) {
     if (!Object.hasOwn(KEYS, key))
       throw configError(`${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`);
-    const type = typeof KEYS[key as keyof InstanceEntry];
+    const type = typeof KEYS[key as keyof typeof KEYS];
     if (typeof value !== type) throw configError(`${place}: ${key} must be a ${type}`);
   }
-  const entry = { ...table } as InstanceEntry;
+  const entry = { ...table, name, place } as InstanceEntry;
   if (entry.url === undefined) throw configError(`${place} has no url; add url = "http://host:9000"`);
   for (const key of ['password_file', 'token_file', 'cacert'] as const) {
     const path = entry[key];

@@ -1,39 +1,10 @@
 import { isIPv6 } from 'node:net';
-import { escapeControls } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
-import {
-  type Address,
-  decodeCredential,
-  effectivePort,
-  formatAddress,
-  hasPathSyntax,
-  isOwnHost,
-  parseAddress,
-} from './address.js';
+import { type Address, decodeCredential, effectivePort, formatAddress, isOwnHost } from './address.js';
 import type { ConnectionConfig, ResolveContext, Setting } from './connection-config.js';
-import {
-  ADDRESS_SOURCE,
-  fromAddress,
-  fromEntry,
-  fromEnvironment,
-  fromOptions,
-  fromPrompt,
-  resolveAuthorization,
-} from './credentials.js';
-import {
-  addressOfEntry,
-  canBeName,
-  formatUnknownName,
-  type InstanceEntry,
-  instancesPath,
-  placeOfEntry,
-  readInstances,
-  readProtectedNames,
-} from './named-instances.js';
-import { fromNetrc } from './netrc.js';
+import { ADDRESS_SOURCE, resolveAuthorization } from './credentials.js';
+import { type InstanceEntry, readProtectedNames, resolveOperand } from './named-instances.js';
 import { readCertificates } from './secret-file.js';
-
-const DEFAULT = 'default';
 
 /** In seconds. A server ends a query after 60 s by itself. */
 const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
@@ -51,104 +22,71 @@ const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
  * @throws InstanceError with the code CONFIG
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ConnectionConfig> {
-  const { env, options = {}, credentials } = context;
-  const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
-  const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
+  const { env, credentials } = context;
+  const { address, entry, unknownName } = await resolveOperand(operand, env);
   const shown = formatAddress(address.url);
-  const place = placeOfEntry(operand, env);
   const found = findProxy(address.url, env);
   const proxy = found?.proxy;
   const variable = context.program.toUpperCase();
   const help = credentials
     ? 'give user and password, or token'
     : `give credentials in ${variable}_USER and ${variable}_PASSWORD, or ${variable}_TOKEN`;
-  const chosen = resolveSettings(operand, entry, address, found, context);
-  const sources = [
-    ...(credentials ? [{ name: 'the options', read: () => credentials }] : []),
-    fromOptions(options),
-    fromAddress(address, context),
-    fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, chosen.timeout)] : []),
-    fromNetrc(address.url, options.netrcFile, env.HOME),
-    fromPrompt(shown, context),
-  ];
-  const login = await resolveAuthorization(sources, help);
+  const { settings, cacert, connection } = resolveSettings(entry, address, found, context);
+  const login = await resolveAuthorization(address, entry, connection.timeout, help, context);
   warnAboutPlainHttp(address.url, proxy, login !== undefined, context);
   return {
     label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
     url: address.url,
     credentialsHelp: help,
     logRequest: context.logRequest,
-    insecure: chosen.tlsVerify === false,
-    timeout: chosen.timeout,
-    connectTimeout: chosen.connectTimeout,
-    retries: chosen.retries,
     warn: context.warn,
     info: context.info,
+    ...connection,
+    ...login,
     settings: [
-      { name: 'url', value: shown, source: entry ? place : 'the command line' },
+      { name: 'url', value: shown, source: entry?.place ?? 'the command line' },
       ...(login?.settings ?? []),
-      ...chosen.settings,
+      ...settings,
     ],
     ...(entry && { name: operand }),
     protectedNames: async () =>
       entry?.protected === undefined ? readProtectedNames(address.url, env) : entry.protected ? [operand] : [],
-    ...(login && { authorization: login.header, user: login.user, account: login.account }),
-    ...(!entry && { unknownName: await formatUnknownName(operand, env) }),
-    ...(chosen.cacert !== undefined && { ca: await readCertificates(chosen.cacert) }),
+    unknownName,
+    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
     ...(proxy && { proxy }),
   };
 }
 
 function resolveSettings(
-  operand: string,
   entry: InstanceEntry | undefined,
   address: Address,
   found: ReturnType<typeof findProxy>,
-  { env, options = {} }: ResolveContext,
+  { options = {} }: ResolveContext,
 ) {
-  const place = placeOfEntry(operand, env);
   const settings: Setting[] = [];
-  const choose = <T>(name: string, ...candidates: (readonly [value: T | undefined, source: string])[]) => {
-    const [value, source] = candidates.find(([candidate]) => candidate !== undefined) ?? [];
-    if (source !== undefined) settings.push({ name, value: String(value), source });
-    return value;
+  /** The first value that is given: by an option, in the entry, in the address, or by default. */
+  const choose = <T>(name: string, values: readonly (T | undefined)[], flag = `--${name.replace('_', '-')}`) => {
+    const at = values.findIndex(value => value !== undefined);
+    const source = [flag, entry?.place, ADDRESS_SOURCE, 'default'][at];
+    if (source !== undefined) settings.push({ name, value: String(values[at]), source });
+    return values[at];
   };
   const chooseTimeLimit = (key: keyof typeof DEFAULT_LIMITS, option: number | undefined) => {
-    const [flag, fallback] = [key.replace('_', '-'), DEFAULT_LIMITS[key]];
-    const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [fallback, DEFAULT]) ?? fallback;
-    const source = option === undefined && entry ? `${key} of ${operand}` : flag;
+    const seconds = choose(key, [option, entry?.[key], undefined, DEFAULT_LIMITS[key]]) ?? 0;
+    const source = option === undefined && entry ? `${key} of ${entry.name}` : key.replace('_', '-');
     if (!(seconds >= 0)) throw configError(`${source} must be a number of seconds, or 0 for no limit`);
     return Math.min(1000 * seconds, 2 ** 31 - 1); // a timer accepts at most 25 days
   };
-  const cacert = choose(
-    'cacert',
-    [options.cacert, '--cacert'],
-    [entry?.cacert, place],
-    [address.cacert, ADDRESS_SOURCE],
-  );
-  const tlsVerify = choose(
-    'tls_verify',
-    [options.insecure ? false : undefined, '--insecure'],
-    [entry?.tls_verify, place],
-    [address.insecure ? false : undefined, ADDRESS_SOURCE],
-    [true, DEFAULT],
-  );
+  const cacert = choose('cacert', [options.cacert, entry?.cacert, address.cacert]);
+  const [given, inAddress] = [options.insecure, address.insecure].map(insecure => (insecure ? false : undefined));
+  const tlsVerify = choose('tls_verify', [given, entry?.tls_verify, inAddress, true], '--insecure');
   const timeout = chooseTimeLimit('timeout', options.timeout);
   const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout);
-  const retries = choose('retries', [options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]) ?? 0;
+  const retries = choose('retries', [options.retries, entry?.retries, undefined, 0]) ?? 0;
   if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, 0 or more');
-  if (found) choose('proxy', [found.proxy.origin, found.variable]);
-  if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
-  return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };
-}
-
-function parseOperand(operand: string, env: ResolveContext['env']): Address {
-  if (hasPathSyntax(operand))
-    throw configError(
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
-    );
-  return parseAddress(operand);
+  if (found) settings.push({ name: 'proxy', value: found.proxy.origin, source: found.variable });
+  if (entry) choose('protected', [undefined, entry.protected, undefined, false]);
+  return { settings, cacert, connection: { insecure: tlsVerify === false, timeout, connectTimeout, retries } };
 }
 
 function warnAboutPlainHttp(url: URL, proxy: URL | undefined, hasLogin: boolean, { warn }: ResolveContext): void {
