@@ -199,9 +199,10 @@ test('every export of a library has a docstring', t => {
     .filter(each => !isProgram(each))
     .flatMap(({ sources }) => {
       const given = sources.find(({ path }) => path.endsWith('/src/index.ts'))?.passedOn ?? [];
-      return sources.flatMap(({ path, undocumented }) =>
-        undocumented.filter(name => given.includes(name)).map(name => `${path}: ${name}`),
-      );
+      return sources.flatMap(({ path, undocumented }) => {
+        const isGiven = given.includes(path.replace(/^packages\/\w+\/src\/(.*)\.ts$/, '* from ./$1.js'));
+        return undocumented.filter(name => isGiven || given.includes(name)).map(name => `${path}: ${name}`);
+      });
     });
   t.deepEqual(wrong, []);
 });

@@ -5,6 +5,7 @@ import {
   type Node,
   type SourceFile,
   type Statement,
+  type StringLiteral,
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import {
@@ -28,7 +29,7 @@ export interface Source {
   imports: string[];
   /** Every identifier in the code; comments and strings have none. */
   identifiers: Set<string>;
-  /** The names that it re-exports from other files (`export { a } from …`), as named there. */
+  /** The names that it re-exports from other files (`export { a } from …`), as named there; `* from ./file.js` for all names of a file. */
   passedOn: string[];
   /** The names of exported declarations without a docstring. */
   undocumented: string[];
@@ -94,8 +95,8 @@ const isExported = (statement: Node): boolean =>
     ({ kind }) => kind === SyntaxKind.ExportKeyword,
   ) ?? false;
 
-function passedOnBy({ exportClause }: ExportDeclaration): string[] {
-  if (!exportClause || !isNamedExports(exportClause)) return ['*'];
+function passedOnBy({ exportClause, moduleSpecifier }: ExportDeclaration): string[] {
+  if (!exportClause || !isNamedExports(exportClause)) return [`* from ${(moduleSpecifier as StringLiteral).text}`];
   return exportClause.elements.map(({ propertyName, name }) => (propertyName ?? name).text);
 }
 
