@@ -6,20 +6,18 @@ import { InstanceError } from './instance-error.js';
 
 const PROBE_INTERVAL = 500;
 
-interface WaitOptions {
-  /** Maximum time; 0 for a single attempt. Pauses after the status 429 may prolong the last attempt. */
-  seconds: number;
-  signal: AbortSignal;
-  info(message: string): void;
-}
-
 /**
  * Resolves when an instance answers a query, even with an error message. A wrong address, certificate or credential fails at once, because
  * waiting cannot help.
+ * @param seconds the maximum time; 0 for a single attempt. Pauses after the status 429 may prolong the last attempt.
  * @throws InstanceError: `UNREACHABLE` when the time is up
  */
-export async function waitUntilReady(config: ConnectionConfig, options: WaitOptions): Promise<void> {
-  const { seconds, signal, info } = options;
+export async function waitUntilReady(
+  config: ConnectionConfig,
+  seconds: number,
+  signal: AbortSignal,
+  info: (message: string) => void,
+): Promise<void> {
   const deadline = performance.now() + 1000 * seconds;
   for (let isFirst = true; ; isFirst = false) {
     const failure = await probe(config, deadline - performance.now(), signal);

@@ -44,7 +44,7 @@ export interface Replay {
 export async function prepareReplay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, client } = target;
   const { ignore, wait, signal, info = () => {}, trackProgress = statements => statements } = options;
-  if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, info });
+  if (wait !== undefined) await waitUntilReady(config, wait, signal, info);
   const runOfInput = await prepareRun(input, target, options);
   const run = { ...runOfInput, ...(options.alter && (await makePlan(runOfInput, target, options))) };
   const { statements, count, locations, preflightCheck, ignored, guard, planHead, schema, omissions = [] } = run;

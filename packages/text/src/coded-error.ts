@@ -32,26 +32,21 @@ export interface LocatedMessage {
   readonly message: string;
 }
 
-interface ErrorDetails {
-  readonly cause?: unknown;
-  /** Further lines of the message: why, and what can be done. */
-  readonly lines?: readonly string[];
-  /** The parts of the message, each with its place in a file. */
-  readonly locatedMessages?: readonly LocatedMessage[] | undefined;
-}
-
 /** A failure that its message explains. Its `code` decides the exit status of a program. */
 export class CodedError extends Error {
   override name = 'CodedError';
+  /** The parts of the message, each with its place in a file. */
   readonly locatedMessages: readonly LocatedMessage[] | undefined;
   /** Whether the message has several lines, each safe to show. */
   readonly hasLines: boolean;
 
+  /** @param lines further lines of the message: why, and what can be done */
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { cause, lines, locatedMessages }: ErrorDetails = {},
+    details: ErrorOptions & Partial<Pick<CodedError, 'locatedMessages'>> & { lines?: readonly string[] } = {},
   ) {
+    const { cause, lines, locatedMessages } = details;
     super(lines ? formatMessage(message, lines) : message, { cause });
     this.locatedMessages = locatedMessages;
     this.hasLines = lines !== undefined;

@@ -1,29 +1,18 @@
 /** Returns `; did you mean WORD?` for the most similar word, or '' if none is similar. */
 export function formatSuggestion(typed: string, words: readonly string[]): string {
   const close = words
-    .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
+    .map(word => ({ word, edits: countEdits(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= Math.min(3, Math.floor(word.replace(/^-+/, '').length / 3)))
     .sort((a, b) => a.edits - b.edits);
   return close[0] ? `; did you mean ${close[0].word}?` : '';
 }
 
-/** The number of letters to insert, remove, replace or swap with the next one to turn one word into the other. */
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // the caller accepts 3 at most, and words may be long
-  let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1];
-      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row[j] = Math.min(
-        (last?.[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + 1,
-        (last?.[j - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwapped ? (beforeLast?.[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    [beforeLast, last] = [last, row];
-  }
-  return last?.[b.length] ?? 0;
+/** The number of letters to insert, remove, replace or swap with the next one to turn one word into the other; `Infinity` above `limit`. */
+function countEdits(a: string, b: string, limit = 3): number {
+  if (a === b) return 0;
+  if (a[0] === b[0]) return countEdits(a.slice(1), b.slice(1), limit);
+  if (limit === 0) return Number.POSITIVE_INFINITY;
+  const isSwapped = a[0] === b[1] && a[1] === b[0];
+  const lengths = [[1, 0], [0, 1], [1, 1], ...(isSwapped ? [[2, 2]] : [])] as const;
+  return 1 + Math.min(...lengths.map(([inA, inB]) => countEdits(a.slice(inA), b.slice(inB), limit - 1)));
 }
