@@ -5,9 +5,7 @@ import { CATEGORY_KINDS, MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError, escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit-status.js';
 import type { Io } from './io.js';
-import type { Args, OptionSpecs } from './program.js';
-
-export const CONNECTION_GROUP = 'Connection options:';
+import { type Args, CONNECTION_GROUP, type OptionSpecs } from './program.js';
 
 /** An option without a value. */
 export const FLAG = { type: 'boolean', default: false } as const;
@@ -25,8 +23,7 @@ export const SEVERAL = { ...VALUE, array: true, default: [] } as const;
 export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs): Specs =>
   Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }])) as Specs;
 
-/** The options for connections to several instances: without credentials, which may be for any of these. */
-export const CONNECTION_OPTIONS = inGroup(CONNECTION_GROUP, {
+const CONNECTION = inGroup(CONNECTION_GROUP, {
   'netrc-file': { ...VALUE, describe: 'file to read instead of ~/.netrc' },
   cacert: { ...VALUE, describe: 'certificates to trust (PEM)' },
   insecure: { type: 'boolean', describe: 'accept any TLS certificate' },
@@ -36,53 +33,47 @@ export const CONNECTION_OPTIONS = inGroup(CONNECTION_GROUP, {
   'show-config': { type: 'boolean', describe: 'print these settings and their sources' },
 } as const);
 
-/** The options for credentials and for the connection. INSTANCE itself is an operand. */
-export const INSTANCE_OPTIONS = {
-  ...inGroup(CONNECTION_GROUP, {
-    user: { ...VALUE, placeholder: 'NAME', describe: 'user name for basic authentication' },
-    'password-file': { ...VALUE, describe: 'file with the password' },
-    'token-file': { ...VALUE, describe: 'file with a bearer token' },
-  } as const),
-  ...CONNECTION_OPTIONS,
-};
-
-/** `--include`: which part of a schema to include. */
-export const INCLUDE_OPTION = {
+const INCLUDE = {
   ...SEVERAL,
   placeholder: 'KINDS',
   completions: [...CATEGORY_KINDS.keys()],
   describe: 'select kinds such as table, or TABLES, ACL, …',
 } as const;
 
-/** `--exclude`: which part of a schema to leave out. */
-export const EXCLUDE_OPTION = { ...INCLUDE_OPTION, describe: 'select everything except these' } as const;
-
-/** The options of a plan of changes: what it may lose, and what it renames. */
-export const PLAN_OPTIONS = {
-  'allow-loss': { ...SEVERAL, placeholder: 'NAME', describe: 'allow one loss, such as drop:trades.qty' },
-  renamed: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'with --alter: a renamed object or column' },
-} as const;
-
-/** `--ignore` and `--ignore-file`: the differences to ignore. */
-export const IGNORE_OPTIONS = {
-  ignore: { ...SEVERAL, placeholder: 'PATTERN', describe: "ignore tmp_*, grant, or 'trades: TTL'" },
-  'ignore-file': { ...VALUE, describe: 'ignore these, one pattern per line' },
-} as const;
-
-/** `--annotations`: findings for a GitHub workflow. */
-export const ANNOTATIONS_OPTION = { ...FLAG, describe: 'print findings as GitHub annotations' } as const;
-
-/** `--output`: the file to write. */
-export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; NAME.sql gets text' } as const;
-
-/** `--max-record`: the limit for a record. */
-export const MAX_RECORD_OPTION = {
-  ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
-  /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
-  coerce(given: number): number {
-    if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
-      throw new UsageError('--max-record must be a whole number of at least 1');
-    return given;
+/** Options that several programs share, and groups of them. */
+export const SHARED_OPTIONS = {
+  /** For connections to several instances: without credentials, which may be for any of these. */
+  connection: CONNECTION,
+  /** For one instance, which itself is an operand. */
+  instance: {
+    ...inGroup(CONNECTION_GROUP, {
+      user: { ...VALUE, placeholder: 'NAME', describe: 'user name for basic authentication' },
+      'password-file': { ...VALUE, describe: 'file with the password' },
+      'token-file': { ...VALUE, describe: 'file with a bearer token' },
+    } as const),
+    ...CONNECTION,
+  },
+  include: INCLUDE,
+  exclude: { ...INCLUDE, describe: 'select everything except these' },
+  /** What a plan of changes may lose, and what it renames. */
+  plan: {
+    'allow-loss': { ...SEVERAL, placeholder: 'NAME', describe: 'allow one loss, such as drop:trades.qty' },
+    renamed: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'with --alter: a renamed object or column' },
+  },
+  ignore: {
+    ignore: { ...SEVERAL, placeholder: 'PATTERN', describe: "ignore tmp_*, grant, or 'trades: TTL'" },
+    'ignore-file': { ...VALUE, describe: 'ignore these, one pattern per line' },
+  },
+  annotations: { ...FLAG, describe: 'print findings as GitHub annotations' },
+  output: { ...VALUE, alias: 'o', describe: 'write to FILE; NAME.sql gets text' },
+  maxRecord: {
+    ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
+    /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
+    coerce(given: number): number {
+      if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+        throw new UsageError('--max-record must be a whole number of at least 1');
+      return given;
+    },
   },
 } as const;
 
@@ -113,10 +104,7 @@ export async function writeSettings(instances: readonly (readonly SettingLine[])
 }
 
 /** The patterns of `--ignore`, then those of `--ignore-file`. @throws CodedError if the file cannot be read */
-export const readIgnorePatterns = async ({
-  ignore,
-  ignoreFile,
-}: Args<typeof IGNORE_OPTIONS>): Promise<readonly string[]> =>
+export const readIgnorePatterns = async ({ ignore, ignoreFile }: Args<typeof SHARED_OPTIONS.ignore>) =>
   ignoreFile === undefined ? ignore : [...ignore, ...(await readRuleFile('--ignore-file', ignoreFile))];
 
 /** The rules in a UTF-8 file, one per line; empty lines and `#` lines are ignored. @throws CodedError if the file cannot be read */

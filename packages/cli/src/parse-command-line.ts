@@ -6,9 +6,15 @@ import yargs from 'yargs';
 import { COMPLETE, flagsOf, formatFlag, listCompletions, SCRIPTS } from './completion.js';
 import { UsageError } from './exit-status.js';
 import type { Verbosity } from './io.js';
-import { CONNECTION_GROUP } from './options.js';
 import type { ProcessLike } from './process-like.js';
-import type { Args, OptionSpec, OptionSpecs, Program, ProgramDescription } from './program.js';
+import {
+  type Args,
+  CONNECTION_GROUP,
+  type OptionSpec,
+  type OptionSpecs,
+  type Program,
+  type ProgramDescription,
+} from './program.js';
 
 /** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
@@ -16,6 +22,8 @@ declare const VERSION: string;
 /** Arguments to run with, or text to print instead: help, version, completions. */
 type Parsed<Specs extends OptionSpecs> = Verbosity &
   ({ args: Args<Specs>; output?: undefined } | { args?: undefined; output: string });
+
+type Values = Readonly<Record<string, unknown>> & { readonly _: readonly (string | number)[] };
 
 /** @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type */
 export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike): Parsed<Specs> {
@@ -25,20 +33,14 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
     const completions = program.completions?.() ?? listCompletions(words.slice(1), specs, program.operandTypes ?? []);
     return { quiet: false, verbose: 0, output: completions.map(word => `${word}\n`).join('') };
   }
-  let parsed: Parsed<Specs> | undefined;
   rejectPropertyNames(words, specs);
-  createParser(specs).parse(words, {}, (error, values) => {
-    if (error) throw new UsageError(formatParseError(error.message, specs));
-    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = formatRequestedText(program, specs, values, host);
-    if (output !== undefined) parsed = { ...verbosity, output };
-    else {
-      const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
-      const operands = requireOperands(values._.map(String), usage);
-      parsed = { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
-    }
-  });
-  return parsed as unknown as Parsed<Specs>;
+  const values: Values = createParser(specs).parseSync(words);
+  const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
+  const output = formatRequestedText(program, specs, values, host);
+  if (output !== undefined) return { ...verbosity, output };
+  const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
+  const operands = requireOperands(values._.map(String), usage);
+  return { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
 }
 
 function addCommonOptions(own: OptionSpecs): OptionSpecs {
@@ -76,8 +78,9 @@ const createParser = (specs: OptionSpecs) =>
     })
     .options(Object.fromEntries(Object.entries(specs).map(([option, spec]) => [option, toYargsOption(spec)])))
     .strictOptions()
-    .showHelpOnFail(false)
-    .exitProcess(false);
+    .fail(message => {
+      throw new UsageError(formatParseError(message, specs));
+    });
 
 /**
  * yargs accepts `0x2`, `1e3` and `+5` as numbers. So it reads numbers as text, of which only decimal ones are converted. It takes a word
@@ -95,7 +98,7 @@ function toYargsOption(spec: OptionSpec): OptionSpec {
 function formatRequestedText(
   program: ProgramDescription,
   specs: OptionSpecs,
-  { help, version, completion }: Readonly<Record<string, unknown>>,
+  { help, version, completion }: Values,
   { env, stdout }: ProcessLike,
 ): string | undefined {
   const { name } = program;
@@ -129,7 +132,7 @@ function formatUnknownOption(option: string, specs: OptionSpecs): string {
 }
 
 /** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
-function takeLastValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): object {
+function takeLastValues(values: Values, specs: OptionSpecs): object {
   const given = Object.entries(specs).filter(([option]) => option in values);
   return Object.fromEntries(
     given.map(([option, { array }]) => {

@@ -16,7 +16,7 @@ export interface ProcessLike {
   readonly stderr: OutputStream;
   /** What standard input (0) or standard output (1) is. Node opens /dev/null in place of a closed one. */
   fstat(stream: 0 | 1): Pick<Stats, 'isFIFO' | 'isSocket' | 'isDirectory'>;
-  /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first of them. */
+  /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first. Called at most once. */
   catchSignals(): AbortSignal;
   /** Passes uncaught errors to a function that reports them and returns the exit status. */
   onUncaught(report: (error: unknown) => number): void;
@@ -38,7 +38,7 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
   // After some replies, V8 would optimize undici's HTTP parser (WebAssembly). On Node 20, that takes 80 ms and 35 MB, and delays the end of
   // a program. The code of V8's first compiler is fast enough. Node 24 obeys only the budget, and Node 20 only up to a budget of 400 MB.
   setFlagsFromString('--liftoff-only --wasm-tiering-budget=2147483647');
-  let interruption: AbortController | undefined;
+  const interruption = new AbortController();
   process.exitCode = await run({
     args: process.argv.slice(2),
     env: process.env,
@@ -47,7 +47,9 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
     stderr: process.stderr,
     fstat: fstatSync,
     catchSignals() {
-      interruption ??= createInterruption();
+      // The first signal requests the program to end; a second one kills it.
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+        process.once(signal, () => interruption.abort(signal));
       return interruption.signal;
     },
     onUncaught: report =>
@@ -55,15 +57,8 @@ export async function runInProcess(run: (host: ProcessLike) => Promise<number>):
         process.exitCode = report(error);
       }),
   });
-  if (interruption?.signal.aborted) process.kill(process.pid, interruption.signal.reason);
+  if (interruption.signal.aborted) process.kill(process.pid, interruption.signal.reason);
   return process.exitCode;
-}
-
-/** The first signal requests the program to end; a second signal kills it. */
-function createInterruption(): AbortController {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));
-  return controller;
 }
 
 /** The exit status that a shell gives to a program that a signal ended. */

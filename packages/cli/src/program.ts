@@ -1,6 +1,9 @@
 import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
 import type { Io } from './io.js';
 
+/** The group of options that the help shows last. */
+export const CONNECTION_GROUP = 'Connection options:';
+
 /** An option as yargs declares it, with what the help shows and shells complete. */
 export interface OptionSpec extends Options {
   /** The placeholder for its value in the help; FILE by default. */

@@ -5,19 +5,13 @@ import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
 /** Passes statements on, and draws their progress if there is a display. @param signal aborted when the rest must not be counted */
-export const withProgress = <Batch extends string | string[]>(
+export async function* withProgress<Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
   signal?: AbortSignal,
-): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total, signal) : statements);
-
-async function* drawProgress<Batch extends string | string[]>(
-  statements: AsyncIterable<Batch>,
-  progress: Progress,
-  total: number | undefined,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<Batch> {
+  if (!progress) return yield* statements;
   let done = 0;
   try {
     for await (const batch of statements) {

@@ -13,10 +13,7 @@ export const createMain =
     host ? runProgram(program, host) : runInProcess(process => runProgram(program, process));
 
 /** Runs a program with the arguments and streams of a process. Resolves to the exit status; never throws. */
-export async function runProgram<Specs extends OptionSpecs>(
-  program: Program<Specs>,
-  host: ProcessLike,
-): Promise<number> {
+export async function runProgram<Specs extends OptionSpecs>(program: Program<Specs>, host: ProcessLike) {
   const { stdout, stderr } = host;
   // If the reader of stdout closed the pipe, no message is needed. Only an EPIPE of stdout itself counts, because the socket of a server
   // can fail with EPIPE too.

@@ -1,16 +1,4 @@
-import {
-  ANNOTATIONS_OPTION,
-  type Args,
-  FLAG,
-  IGNORE_OPTIONS,
-  INSTANCE_OPTIONS,
-  MAX_RECORD_OPTION,
-  NUMBER,
-  type OptionSpecs,
-  PLAN_OPTIONS,
-  SEVERAL,
-  VALUE,
-} from '@sqlpipe/cli';
+import { type Args, FLAG, NUMBER, type OptionSpecs, SEVERAL, SHARED_OPTIONS, VALUE } from '@sqlpipe/cli';
 
 export type ApplyArgs = Args<typeof OPTIONS>;
 
@@ -29,8 +17,8 @@ export const REPLAY_OPTIONS = {
   jobs: { ...NUMBER, alias: 'j', default: 1, placeholder: 'NUMBER', describe: 'number of statements in flight' },
   allow: { ...SEVERAL, placeholder: 'VERBS', describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all' },
   alter: { ...FLAG, describe: 'alter existing objects that differ' },
-  ...PLAN_OPTIONS,
-  ...IGNORE_OPTIONS,
+  ...SHARED_OPTIONS.plan,
+  ...SHARED_OPTIONS.ignore,
   'no-verify': { ...FLAG, describe: 'do not read back created objects' },
   'yes-to': {
     ...VALUE,
@@ -40,15 +28,15 @@ export const REPLAY_OPTIONS = {
   },
   rejects: { ...VALUE, describe: 'write statements that were not applied' },
   report: { ...VALUE, describe: 'write one line of JSON per statement; - is stdout' },
-  'max-record': MAX_RECORD_OPTION,
+  'max-record': SHARED_OPTIONS.maxRecord,
 } as const satisfies OptionSpecs;
 
 export const OPTIONS = {
-  ...INSTANCE_OPTIONS,
+  ...SHARED_OPTIONS.instance,
   ...REPLAY_OPTIONS,
   'allow-plan': { ...FLAG, describe: 'also send what a plan needs, as its head says' },
   'stale-ok': { ...FLAG, describe: 'apply an outdated plan' },
   json: { ...FLAG, describe: 'with --dry-run: print JSON lines' },
-  annotations: ANNOTATIONS_OPTION,
+  annotations: SHARED_OPTIONS.annotations,
   'allow-empty': { ...FLAG, describe: 'accept empty input as a stream without statements' },
 } as const satisfies OptionSpecs;

@@ -1,21 +1,11 @@
-import {
-  type Args,
-  EXCLUDE_OPTION,
-  FLAG,
-  INCLUDE_OPTION,
-  INSTANCE_OPTIONS,
-  type Io,
-  MAX_RECORD_OPTION,
-  type OptionSpecs,
-  OUTPUT_OPTION,
-} from '@sqlpipe/cli';
+import { type Args, FLAG, type Io, type OptionSpecs, SHARED_OPTIONS } from '@sqlpipe/cli';
 import type { DumpOptions } from '@sqlpipe/instance';
 
 export type DumpArgs = Args<typeof OPTIONS>;
 
 export const SELECTION_OPTIONS = {
-  include: INCLUDE_OPTION,
-  exclude: EXCLUDE_OPTION,
+  include: SHARED_OPTIONS.include,
+  exclude: SHARED_OPTIONS.exclude,
   via: { choices: ['auto', 'database', 'catalogue'], default: 'auto', describe: 'one query, or object by object' },
   verbatim: { ...FLAG, describe: 'do not repair what the server prints wrongly' },
   'no-owner': { ...FLAG, describe: 'remove OWNED BY clauses' },
@@ -24,12 +14,12 @@ export const SELECTION_OPTIONS = {
 } as const satisfies OptionSpecs;
 
 export const OPTIONS = {
-  ...INSTANCE_OPTIONS,
+  ...SHARED_OPTIONS.instance,
   'with-deps': { ...FLAG, describe: 'also dump what the named objects need' },
-  output: OUTPUT_OPTION,
+  output: SHARED_OPTIONS.output,
   text: { ...FLAG, describe: 'write .sql text instead of a stream' },
   ...SELECTION_OPTIONS,
-  'max-record': MAX_RECORD_OPTION,
+  'max-record': SHARED_OPTIONS.maxRecord,
   'list-instances': { ...FLAG, describe: 'print the names in instances.toml' },
 } as const satisfies OptionSpecs;
 

@@ -1,4 +1,4 @@
-import { createMain, FLAG, MAX_RECORD_OPTION, SEVERAL } from '@sqlpipe/cli';
+import { createMain, FLAG, SEVERAL, SHARED_OPTIONS } from '@sqlpipe/cli';
 import { KINDS } from '@sqlpipe/sql';
 
 export const main = createMain({
@@ -29,7 +29,7 @@ export const main = createMain({
     },
     'with-deps': { ...FLAG, describe: 'also select what the matches need' },
     'with-dependents': { ...FLAG, describe: 'also select what needs the matches' },
-    'max-record': MAX_RECORD_OPTION,
+    'max-record': SHARED_OPTIONS.maxRecord,
   },
   run: async (options, io) => (await import('./select-statements.js')).writeSelection(options, io),
 });

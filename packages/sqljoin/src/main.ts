@@ -1,4 +1,4 @@
-import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
+import { createMain, SHARED_OPTIONS } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqljoin',
@@ -20,7 +20,7 @@ export const main = createMain({
       placeholder: 'DIR',
       describe: 'write one file per object into this folder',
     },
-    'max-record': MAX_RECORD_OPTION,
+    'max-record': SHARED_OPTIONS.maxRecord,
   },
   run: async (options, io) => (await import('./write-text.js')).writeText(options, io),
 });

@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createMain, Exit, INSTANCE_OPTIONS, writeSettings } from '@sqlpipe/cli';
+import { createMain, Exit, SHARED_OPTIONS, writeSettings } from '@sqlpipe/cli';
 import { dump, fetchServerReport, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
@@ -13,7 +13,7 @@ export const main = createMain({
     ['sqlpipe check http://localhost:9000', 'print its version, user and problems'],
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
-  options: INSTANCE_OPTIONS,
+  options: SHARED_OPTIONS.instance,
   run: async ({ operands: [instance = ''], ...options }, io) => {
     const resolved = await resolveInstance(instance, { ...io, program: 'sqlpipe', options });
     if (options.showConfig) return writeSettings([resolved.settings], io);

@@ -1,6 +1,6 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { type Args, type CONNECTION_OPTIONS, type Io, rejectSharedInsecure, writeSettings } from '@sqlpipe/cli';
+import { type Args, type Io, rejectSharedInsecure, type SHARED_OPTIONS, writeSettings } from '@sqlpipe/cli';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
@@ -8,7 +8,7 @@ import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
 import type { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
 import { type SELECTION_OPTIONS, toDumpOptions } from '@sqlpipe/sqldump/options';
 
-type CopyArgs = Args<typeof CONNECTION_OPTIONS & typeof SELECTION_OPTIONS & typeof REPLAY_OPTIONS>;
+type CopyArgs = Args<typeof SHARED_OPTIONS.connection & typeof SELECTION_OPTIONS & typeof REPLAY_OPTIONS>;
 
 export async function copySchema({ include, exclude, ...options }: CopyArgs, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;

@@ -1,4 +1,4 @@
-import { CONNECTION_OPTIONS, createMain } from '@sqlpipe/cli';
+import { createMain, SHARED_OPTIONS } from '@sqlpipe/cli';
 import { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
 import { SELECTION_OPTIONS } from '@sqlpipe/sqldump/options';
 
@@ -12,6 +12,6 @@ export const main = createMain({
     ['sqlpipe copy --alter --dry-run prod laptop', 'show the changes that laptop needs'],
   ],
   // All of sqldump and sqlapply, except those for files and for a single instance.
-  options: { ...CONNECTION_OPTIONS, ...SELECTION_OPTIONS, ...REPLAY_OPTIONS },
+  options: { ...SHARED_OPTIONS.connection, ...SELECTION_OPTIONS, ...REPLAY_OPTIONS },
   run: async (options, io) => (await import('./copy-schema.js')).copySchema(options, io),
 });

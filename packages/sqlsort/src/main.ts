@@ -1,4 +1,4 @@
-import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
+import { createMain, SHARED_OPTIONS } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqlsort',
@@ -15,7 +15,7 @@ export const main = createMain({
       requiresArg: true,
       describe: 'write the dependency graph for Graphviz or Mermaid instead',
     },
-    'max-record': MAX_RECORD_OPTION,
+    'max-record': SHARED_OPTIONS.maxRecord,
   },
   run: async (options, io) => (await import('./sort.js')).writeSortedSchema(options, io),
 });

@@ -1,4 +1,4 @@
-import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
+import { createMain, SHARED_OPTIONS } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqlsplit',
@@ -12,6 +12,6 @@ export const main = createMain({
     ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'apply some tables'],
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'a round trip'],
   ],
-  options: { 'max-record': MAX_RECORD_OPTION },
+  options: { 'max-record': SHARED_OPTIONS.maxRecord },
   run: async (options, io) => (await import('./write-stream.js')).writeStream(options, io),
 });

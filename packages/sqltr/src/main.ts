@@ -1,4 +1,4 @@
-import { createMain, FLAG, MAX_RECORD_OPTION, SEVERAL } from '@sqlpipe/cli';
+import { createMain, FLAG, SEVERAL, SHARED_OPTIONS } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqltr',
@@ -21,7 +21,7 @@ export const main = createMain({
       describe: 'translate for open-source, enterprise, or a version such as 9.3',
     },
     lossy: { ...FLAG, describe: 'remove what cannot be translated, with a warning' },
-    'max-record': MAX_RECORD_OPTION,
+    'max-record': SHARED_OPTIONS.maxRecord,
   },
   run: async (options, io) => (await import('./translate.js')).writeTranslation(options, io),
 });
