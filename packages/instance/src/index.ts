@@ -1,12 +1,7 @@
 /*! One instance over HTTP: its address, credentials, rows and dump, the execution of statements, and every failure. */
 
 export { hasAddressSyntax, hasPathSyntax } from './configuration/address.js';
-export type {
-  ConnectionConfig,
-  Credentials,
-  InstanceOptions,
-  ResolveContext,
-} from './configuration/connection-config.js';
+export type { ConnectionConfig, InstanceOptions, ResolveContext } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';
 export { type DumpOptions, dump } from './dump/dump.js';
@@ -23,24 +18,13 @@ export { fetchHealth, fetchViewColumns } from './reports/health.js';
 export { fetchHiddenDifferences } from './reports/hidden-properties.js';
 export {
   fetchComparisonFacts,
-  fetchInstanceFacts,
-  type InstanceFacts,
-  withPlanningFacts,
-} from './reports/instance-facts.js';
-export {
   fetchDefaults,
+  fetchInstanceFacts,
   fetchParameters,
   fetchServerReport,
   fetchVersion,
-} from './reports/server-report.js';
-export {
-  fetchHasStoredBase,
-  fetchRefreshState,
-  fetchRunningRefreshes,
-  fetchWalState,
-  type PollLimits,
-  poll,
-  pollUntilSettled,
-  type RefreshState,
-} from './reports/view-state.js';
+  type InstanceFacts,
+  withPlanningFacts,
+} from './reports/instance-facts.js';
+export * from './reports/view-state.js';
 export { waitUntilReady } from './wait.js';

@@ -10,23 +10,20 @@ import { fetchUncheckedStatements } from './fetch-statements.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './unreadable-objects.js';
 
 /** The rows that SHOW CREATE DATABASE would return. @param bestEffort for queries that only save time */
-export async function fetchCatalogueDump(
-  client: Client,
-  bestEffort: BestEffortClient,
-  options: ObjectReadOptions,
-): Promise<string[]> {
+export async function fetchCatalogueDump(client: Client, bestEffort: BestEffortClient, options: ObjectReadOptions) {
   const denied = new Map<string, string>();
   let [previous, latest] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
   for (let reading = 2; reading <= 6 && !isSame(previous, latest); reading++)
     [previous, latest] = [latest, await readObjects(client, bestEffort, options, latest, denied)];
-  if (findChanged(previous, latest).length) throw changingSchemaError(client);
+  const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
+  if (stableObjects.some(({ name, statement }) => previous.objects.get(name)?.statement !== statement))
+    throw changingSchemaError(client);
   reportChanges(previous, latest, options);
   for (const object of latest.listed) {
     const denial = denied.get(object.name);
     if (denial !== undefined) options.unreadable.addDenied(object, denial);
     else if (object.kind === 'other') options.unreadable.addUnknown(object);
   }
-  const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
   return dumpOrder(new Schema(stableObjects.map(({ statement }) => statement))).map(({ statement }) => statement);
 }
 
@@ -42,16 +39,9 @@ interface Reading {
 
 const NOTHING_READ: Reading = { listed: [], objects: new Map() };
 
-const findChanged = (previous: Reading, latest: Reading): ReadObject[] =>
-  [...latest.objects.values()].filter(({ name, statement }) => {
-    const other = previous.objects.get(name);
-    return other && other.statement !== statement;
-  });
-
-const isSame = (previous: Reading, latest: Reading): boolean =>
-  previous.objects.size === latest.objects.size &&
-  [...latest.objects.keys()].every(name => previous.objects.has(name)) &&
-  !findChanged(previous, latest).length;
+const isSame = ({ objects: previous }: Reading, { objects: latest }: Reading): boolean =>
+  previous.size === latest.size &&
+  [...latest.values()].every(({ name, statement }) => previous.get(name)?.statement === statement);
 
 function reportChanges(previous: Reading, latest: Reading, { info }: ObjectReadOptions): void {
   const reportChange = (object: ListedObject, change: string) =>

@@ -5,16 +5,7 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import {
-  identify,
-  isAclKind,
-  isObjectKind,
-  isRightKind,
-  KINDS,
-  type KindAndName,
-  NameMap,
-  NameSet,
-} from '@sqlpipe/sql';
+import { identify, isAclKind, isObjectKind, isRightKind, KINDS, NameMap, NameSet } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { fetchAllObjects, type ListedObject } from './fetch-objects.js';
@@ -32,7 +23,7 @@ export class CompletenessCheck {
   #failure: string | undefined;
   /** The listed objects. Undefined until the list arrives, or if it cannot be fetched. */
   #list: NameMap<ListedObject> | undefined;
-  #isListRefetched = false;
+  #secondListRequest: Promise<void> | undefined;
   /** The objects of the list that the dump does not have yet. */
   #pending = new NameMap<ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
@@ -50,7 +41,7 @@ export class CompletenessCheck {
     private readonly client: Client,
     private readonly options: ObjectReadOptions,
   ) {
-    this.listRequest = this.#fetchList().then(list => this.#useList(list));
+    this.listRequest = this.#requestList();
     this.listRequest.catch(() => {}); // reported where it is awaited, unless the dump has failed before
   }
 
@@ -68,9 +59,7 @@ export class CompletenessCheck {
   /** Fetches the objects that a statement needs and the dump does not have yet. @returns their statements in dump order */
   async fetchNeeded(statement: string): Promise<string[]> {
     await this.#waitForList();
-    if (!this.#pending.size) return [];
-    const needed = this.#pendingReferences(statement);
-    return needed.length ? this.#fetchWithReferences(needed) : [];
+    return this.#pending.size ? this.#fetchWithReferences(this.#pendingReferences(statement)) : [];
   }
 
   /** Fetches all other objects that the dump lacks. If the schema changes meanwhile, fetches the list again. */
@@ -90,9 +79,9 @@ export class CompletenessCheck {
   /** Without a list, objects that the account may not read would be missing unnoticed. So it is requested once more if there was none. */
   async #waitForList(): Promise<void> {
     await this.listRequest;
-    if (this.#list || this.#isListRefetched) return;
-    this.#isListRefetched = true;
-    this.#useList(await this.#fetchList());
+    if (this.#list) return;
+    this.#secondListRequest ??= this.#requestList();
+    await this.#secondListRequest;
   }
 
   reportUnchecked(): void {
@@ -119,7 +108,8 @@ export class CompletenessCheck {
     return list && objectsByName(list.filter(each => isWanted(each, this.options.selects)));
   }
 
-  #useList(list: NameMap<ListedObject> | undefined): void {
+  async #requestList(): Promise<void> {
+    const list = await this.#fetchList();
     if (!list) return;
     this.#list = list;
     this.#pending = objectsByName(this.options.names.selectListed([...list.values()]));
@@ -150,12 +140,11 @@ export class CompletenessCheck {
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
-    const denied = new Set<KindAndName>();
-    const onDenied = (object: KindAndName, message: string) => {
+    const denied = new Set<unknown>();
+    const statements = await fetchUncheckedStatements(this.client, known, (object, message) => {
       denied.add(object);
       this.options.unreadable.addDenied(object, message);
-    };
-    const statements = await fetchUncheckedStatements(this.client, known, onDenied);
+    });
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (denied.has(object)) return [];
@@ -183,10 +172,7 @@ export class CompletenessCheck {
 }
 
 /** Adds the statements of missing objects to the rows of a dump, each before the rows that need it. */
-export async function* addMissingRows(
-  rows: AsyncIterable<string[]>,
-  check: CompletenessCheck,
-): AsyncGenerator<string[], void, undefined> {
+export async function* addMissingRows(rows: AsyncIterable<string[]>, check: CompletenessCheck) {
   let hasObjects = false;
   for await (const batch of rows) {
     let start = 0;
@@ -210,9 +196,9 @@ export async function* addMissingRows(
 const TABLE_HEAD = "CREATE TABLE '";
 
 /** Nearly all rows are tables. Without a way of their own, a dump would take 5 percent longer. */
-function identifyRow(row: string): KindAndName {
+function identifyRow(row: string) {
   if (row.startsWith(TABLE_HEAD))
-    return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
+    return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) } as const;
   const { kind, name } = identify(row);
   if (kind !== 'other') return { kind, name };
   const [, unknown = ''] = /^CREATE [A-Z ]+ '([^']+)'/.exec(row) ?? []; // an object of a kind that only a newer server has

@@ -1,15 +1,6 @@
 import { isCleanTable, removeOwner, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
-import {
-  displayName,
-  identify,
-  isAclKind,
-  KINDS,
-  type Kind,
-  MAX_RECORD,
-  normalizeStatement,
-  redact,
-} from '@sqlpipe/sql';
+import { displayName, identify, isAclKind, KINDS, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, connect } from '../http/client.js';
@@ -28,17 +19,17 @@ export interface DumpOptions {
   selection: Selection;
   /** Globs for the names of the objects to dump; if there are none, all are dumped. */
   names: readonly string[];
-  withDeps: boolean;
+  withDeps?: boolean;
   /** By SHOW CREATE DATABASE, or object by object (`catalogue`). `auto` means by SHOW CREATE DATABASE if the server has it. */
-  via: 'auto' | 'database' | 'catalogue';
-  verbatim: boolean;
-  noOwner: boolean;
+  via?: 'auto' | 'database' | 'catalogue';
+  verbatim?: boolean;
+  noOwner?: boolean;
   /** The maximum length of a record in bytes. The row in the server's JSON may be longer, because of escapes. */
   maxRecord: number;
-  skipInvalid: boolean;
+  skipInvalid?: boolean;
   reportInvalid: boolean;
   /** Whether to accept a dump without the objects that the account may not read. Each is a warning. */
-  partial: boolean;
+  partial?: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
   /** Receives what was repaired, what changed while the dump was read, and what could not be checked, one line each. */
@@ -47,20 +38,7 @@ export interface DumpOptions {
   signal?: AbortSignal;
 }
 
-const DEFAULT_OPTIONS: DumpOptions = {
-  selection: parseSelection(),
-  names: [],
-  withDeps: false,
-  via: 'auto',
-  verbatim: false,
-  noOwner: false,
-  maxRecord: MAX_RECORD,
-  skipInvalid: false,
-  reportInvalid: true,
-  partial: false,
-  warn() {},
-  info() {},
-};
+const DEFAULTS = { selection: parseSelection(), names: [], maxRecord: MAX_RECORD, reportInvalid: true } as const;
 
 /**
  * Dumps the normalized statements of a schema in dump order. They come in batches, because passing them on one by one would take longer
@@ -70,8 +48,9 @@ const DEFAULT_OPTIONS: DumpOptions = {
  *   name matches nothing
  */
 export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
-  const { warn, info, ...others } = { ...DEFAULT_OPTIONS, ...given };
-  const options = {
+  const { warn = () => {}, info = () => {}, ...others } = given;
+  const options: DumpOptions = {
+    ...DEFAULTS,
     ...others,
     warn: (message: string) => warn(`${config.label}: ${message}`),
     info: (message: string) => info(`${config.label}: ${message}`),
@@ -98,18 +77,14 @@ interface Clients {
   readonly bestEffort: BestEffortClient;
 }
 
-async function* dumpStatements(
-  config: ConnectionConfig,
-  clients: Clients,
-  options: DumpOptions,
-): AsyncGenerator<string[]> {
+async function* dumpStatements(config: ConnectionConfig, clients: Clients, options: DumpOptions) {
   /** Why views are invalid, by kind and name. Fetched before the first view of a kind. */
-  const invalid = new Map<Kind, Map<string, string>>();
+  const invalid = new Map<string, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
   const { selection, skipInvalid, reportInvalid, verbatim, warn, info } = options;
   const { checks, bestEffort } = clients;
-  const names = new NameSelection(options.names, options.withDeps);
+  const names = new NameSelection(options.names, options.withDeps ?? false);
   const [unreadable, capacities] = [new UnreadableObjects(), new SymbolCapacities(use => bestEffort.attempt(use))];
   const readOptions = { names, unreadable, selects: selection.selects, warn, info };
   const warnOfUnknown = ({ message }: InstanceError): true => {

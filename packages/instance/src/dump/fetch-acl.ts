@@ -1,19 +1,11 @@
 /*! Reads users, groups, service accounts and their rights: through the dump, or through SHOW on servers without it. */
-import {
-  type Assumption,
-  type Grant,
-  type Membership,
-  parseRights,
-  printRight,
-  quoteAclName,
-  type Right,
-} from '@sqlpipe/ddl';
+import { type Membership, parseRights, printRight, quoteAclName, type Right } from '@sqlpipe/ddl';
 import { collectStatements, RightSet } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
-import { fetchIsEnterprise } from '../reports/server-report.js';
+import { fetchIsEnterprise } from '../reports/instance-facts.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {
@@ -78,18 +70,19 @@ async function fetchListedRights(client: Client, entity: string): Promise<Exclud
   return [
     ...grants
       .filter(([, , , , origin]) => origin !== 'I')
-      .map(([permission, table, column, grantOption]): Grant => {
-        const scope = { table: nameIn(table), column: nameIn(column) };
-        return { kind: 'grant', permission: String(permission), ...scope, entity, hasGrantOption: isTrue(grantOption) };
+      .map(([permission, table, column, grantOption]) => {
+        const scope = { table: nameIn(table), column: nameIn(column), entity };
+        return {
+          kind: 'grant' as const,
+          permission: String(permission),
+          ...scope,
+          hasGrantOption: isTrue(grantOption),
+        };
       }),
-    ...accounts.map(
-      ([account, grantOption]): Assumption => ({
-        kind: 'assumption',
-        account: String(account),
-        entity,
-        hasGrantOption: isTrue(grantOption),
-      }),
-    ),
+    ...accounts.map(([cell, grantOption]) => {
+      const account = String(cell);
+      return { kind: 'assumption' as const, account, entity, hasGrantOption: isTrue(grantOption) };
+    }),
   ];
 }
 

@@ -1,19 +1,10 @@
-import {
-  foldCase,
-  type Kind,
-  type KindAndName,
-  NameMap,
-  NameSet,
-  OBJECT_KINDS,
-  quoteLiteral,
-  tableTypeOf,
-} from '@sqlpipe/sql';
+import { foldCase, type KindAndName, NameMap, NameSet, OBJECT_KINDS, quoteLiteral, tableTypeOf } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { type BestEffortClient, queryIfAccepted, tryIfSupported, tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
 import { VIEW_LISTS } from '../reports/health.js';
 
-const KIND_BY_VALUE = new Map<string, Kind>([
+const KIND_BY_VALUE = new Map<string, KindAndName['kind']>([
   ...OBJECT_KINDS.map(kind => [tableTypeOf(kind), kind] as const),
   ['true', 'materialized view'],
   ['false', 'table'],
@@ -85,7 +76,7 @@ const nameCondition = (names: readonly string[]): string =>
 async function fetchObjectsByKind(client: Client): Promise<KindAndName[]> {
   const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) => new Set(await tryIfSupported(() => names(`SELECT view_name FROM ${list}`)));
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, KindAndName['kind']>();
   for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));
 }

@@ -1,14 +1,14 @@
 /*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
+import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, type KindAndName, kindKeywords, NameSet, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, type KindAndName, kindKeywords, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { type Client, fitsRequest } from '../http/client.js';
 import { MalformedReplyError } from '../http/json-scanner.js';
-import { isUnsupported, tryIfSupported, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
+import { isUnsupported, tryIfSupported, tryQuery, UNKNOWN_SHOW_CREATE } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 import { fetchViewNames } from './fetch-objects.js';
-import { reconstructTables } from './reconstruct-tables.js';
 
 /** Maximum length of the statements in one reply, in UTF-16 code units. A longer batch is requested in halves. */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
@@ -54,11 +54,7 @@ export const fetchUncheckedStatements: typeof fetchStatements = async (client, o
 };
 
 /** The statements of a batch, in one request. Undefined if the batch must be halved: it is too large, or one object cannot be shown. */
-async function fetchBatch(
-  client: Client,
-  objects: readonly KindAndName[],
-  onDenied: OnDenied | undefined,
-): Promise<(string | undefined)[] | undefined> {
+async function fetchBatch(client: Client, objects: readonly KindAndName[], onDenied: OnDenied | undefined) {
   const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);
   const query = queries.join(' UNION ALL ');
   if (objects.length > 1 && !fitsRequest(client, query)) return undefined;
@@ -96,3 +92,57 @@ const wrongCountError = ({ label }: Client, requested: number, received: string)
     'PROTOCOL',
     `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,
   );
+
+const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
+
+/**
+ * Prints tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. Undefined for an
+ * object of another kind, because such a server has only tables.
+ */
+async function reconstructTables(client: Client, objects: readonly KindAndName[]): Promise<(string | undefined)[]> {
+  const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
+  const rows = (await tryIfSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
+  const rowsByName = new NameMap(rows.map(row => [String(row[0]), row]));
+  const statements: (string | undefined)[] = [];
+  for (const { kind, name } of objects) {
+    const properties = kind === 'table' ? rowsByName.get(name) : undefined;
+    const columns = properties && (await fetchColumns(client, String(properties[0])));
+    statements.push(columns && printTable(properties, columns));
+  }
+  return statements;
+}
+
+async function fetchColumns(client: Client, table: string): Promise<Column[] | undefined> {
+  const columns = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
+  const rows = await tryQuery(
+    () => client.queryRows(`SELECT ${columns} FROM table_columns(${quoteLiteral(table)})`),
+    error => error.matches(/does not exist/),
+  );
+  return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({
+    name: String(name),
+    type: String(type),
+    cached: cached === true,
+    dedup: key === true,
+    ...(type === 'SYMBOL' && { capacity: Number(capacity) }),
+    ...(indexed === true && { index: { type: 'BITMAP', capacity: Number(block) } }),
+  }));
+}
+
+function printTable(properties: unknown[], columns: Column[]): string {
+  const [name, timestamp, partitionBy, wal, rows, lag, ttl = 0, unit = 'HOUR'] = properties;
+  return printDefinition(
+    {
+      kind: 'table',
+      name: String(name),
+      columns,
+      timestamp: timestamp === null || timestamp === '' ? undefined : String(timestamp),
+      partitionBy: String(partitionBy) as PartitionUnit,
+      wal: wal === true,
+      isParquet: false,
+      ttl: toAge(Number(ttl), String(unit)),
+      maxUncommittedRows: Number(rows),
+      o3MaxLag: Number(lag),
+    },
+    { form: '9.0', quoted: true },
+  );
+}

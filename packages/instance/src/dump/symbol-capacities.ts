@@ -7,14 +7,9 @@ import { quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
 import { type BestEffortClient, tryIfAccepted, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
-import { fetchParameters } from '../reports/server-report.js';
+import { fetchParameters } from '../reports/instance-facts.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
-
-interface SymbolTable {
-  readonly name: string;
-  readonly index: number;
-}
 
 /** Completes statements by symbol capacities; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
@@ -28,7 +23,12 @@ export class SymbolCapacities {
   }
 
   async complete(statements: string[]): Promise<string[]> {
-    const tables = this.#isShown ? statements.flatMap(findTableWithSymbol) : [];
+    if (!this.#isShown) return statements;
+    const tables = statements.flatMap((statement, index) => {
+      const lacksCapacity = / SYMBOL(?:[,\n]| (?!CAPACITY))/.test(statement); // or a text only looks like a symbol column
+      const [, name] = lacksCapacity ? (TABLE.exec(statement) ?? []) : [];
+      return name === undefined ? [] : { name, index };
+    });
     if (!tables.length) return statements;
     const completed = [...statements];
     for (const batch of batchesOf(tables)) {
@@ -55,14 +55,8 @@ export class SymbolCapacities {
   }
 }
 
-function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
-  const lacksCapacity = / SYMBOL(?:[,\n]| (?!CAPACITY))/.test(statement); // or a text only looks like a symbol column
-  const [, name] = lacksCapacity ? (TABLE.exec(statement) ?? []) : [];
-  return name === undefined ? [] : [{ name, index }];
-}
-
 /** The capacities of tables, in one request. Undefined if the request is too large, or one of several tables is gone. */
-async function fetchCapacities(client: Client, tables: readonly SymbolTable[]): Promise<unknown[][] | undefined> {
+async function fetchCapacities(client: Client, tables: readonly { name: string; index: number }[]) {
   const query = tables
     .map(
       ({ name, index }) =>

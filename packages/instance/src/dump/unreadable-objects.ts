@@ -34,7 +34,7 @@ export class UnreadableObjects {
   report(
     { label }: ConnectionConfig,
     names: NameSelection,
-    { partial, warn }: { partial: boolean; warn(message: string): void },
+    { partial, warn }: { partial?: boolean; warn(message: string): void },
   ): void {
     const absences = names.selectAbsent(this.#absences);
     const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);

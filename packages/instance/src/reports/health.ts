@@ -6,22 +6,20 @@ import { type BestEffortClient, queryIfAccepted, tryIfAccepted } from '../http/o
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { InstanceError } from '../instance-error.js';
 
-type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
-
 /** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
 export async function fetchHealth(client: Client): Promise<Health> {
-  const query: RunQuery = sql => queryIfAccepted(client, sql);
+  const query = (sql: string) => queryIfAccepted(client, sql);
   const fields = 'view_name, view_status, last_refresh_start_timestamp, last_refresh_finish_timestamp';
   const views = (await query(`SELECT ${fields} FROM materialized_views()`)) ?? [];
   const columns = new NameMap<readonly ViewColumn[]>();
-  for (const [name, status] of views)
-    if (status === 'invalid') columns.set(String(name), (await fetchViewColumns(client, String(name))) ?? []);
   const [neverRefreshed, unstarted, partlyRefreshed] = [new NameSet(), new NameSet(), new NameSet()];
-  for (const [name, , started, finished] of views) {
+  for (const [cell, status, started, finished] of views) {
+    const name = String(cell);
+    if (status === 'invalid') columns.set(name, (await fetchViewColumns(client, name)) ?? []);
     // A refresh of a range has no finish time.
-    const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
-    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(String(name));
-    if (rows?.length === 0 && started === null) unstarted.add(String(name));
+    const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(name)} LIMIT 1`) : undefined;
+    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(name);
+    if (rows?.length === 0 && started === null) unstarted.add(name);
   }
   const { invalid, stale } = await fetchInvalidViews(use => tryIfAccepted(() => use(client)));
   return {
@@ -31,7 +29,7 @@ export async function fetchHealth(client: Client): Promise<Health> {
     neverRefreshed,
     unstarted,
     partlyRefreshed,
-    suspended: new NameMap(await fetchSuspended(query)),
+    suspended: new NameMap(await fetchSuspended(client)),
   };
 }
 
@@ -95,8 +93,8 @@ async function fetchStaleBatch(client: Client, views: readonly string[]): Promis
 }
 
 /** The errors of tables and views whose changes the instance does not apply, by name. */
-export async function fetchSuspended(query: RunQuery): Promise<Map<string, string>> {
-  const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
+export async function fetchSuspended(client: Client): Promise<Map<string, string>> {
+  const rows = await queryIfAccepted(client, 'SELECT name, errorMessage FROM wal_tables() WHERE suspended');
   return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
 }
 

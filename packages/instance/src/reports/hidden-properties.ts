@@ -7,7 +7,7 @@ import { formatFirst } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { BestEffortClient } from '../http/optional-queries.js';
 import { batchesOf } from '../http/request.js';
-import { fetchParameters } from './server-report.js';
+import { fetchParameters } from './instance-facts.js';
 
 /** Whether the server changes symbol capacities by itself. Then they are not compared. */
 const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
@@ -67,39 +67,32 @@ export async function fetchHiddenDifferences(a: Side, b: Side, statements: reado
 async function fetchHiddenProperties(config: ConnectionConfig, objects: readonly KindAndName[]) {
   const bestEffort = new BestEffortClient(config);
   const found = new Map<string, string>();
-  const add: Add = (property, object, value) => void found.set(`${property}\0${object}`, String(value).trim());
   try {
-    for (const [path, value] of (await bestEffort.attempt(fetchParameters)) ?? [])
-      if (SETTINGS.includes(path)) add(path, '', value);
-    await addProperties(bestEffort, objects, add);
-    const isAutoScaled = found.get(`${AUTO_SCALE}\0`) !== 'false';
-    await addColumns(
-      bestEffort,
-      objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),
-      isAutoScaled,
-      add,
-    );
+    for await (const [property, object, value] of fetchProperties(bestEffort, objects))
+      found.set(`${property}\0${object}`, String(value).trim());
   } finally {
     await bestEffort.close();
   }
   return found;
 }
 
-type Add = (property: string, object: string, value: unknown) => void;
-
-async function addProperties(bestEffort: BestEffortClient, objects: readonly KindAndName[], add: Add): Promise<void> {
+async function* fetchProperties(
+  bestEffort: BestEffortClient,
+  objects: readonly KindAndName[],
+): AsyncGenerator<[property: string, object: string, value: unknown]> {
+  const parameters = (await bestEffort.attempt(fetchParameters)) ?? new Map<string, string>();
+  for (const [path, value] of parameters) if (SETTINGS.includes(path)) yield [path, '', value];
   const objectsByName = new NameMap(objects.map(identity => [identity.name, identity]));
   for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await bestEffort.queryRows(query)) ?? []) {
       const object = objectsByName.get(String(name));
       if (object && object.kind === (kind ?? object.kind))
-        properties.forEach((property, i) => void add(property, displayName(object), values[i]));
+        for (const [i, property] of properties.entries()) yield [property, displayName(object), values[i]];
     }
-}
-
-/** What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them. */
-async function addColumns(bestEffort: BestEffortClient, objects: KindAndName[], isAutoScaled: boolean, add: Add) {
-  for (const batch of batchesOf(objects, BATCH_SIZE)) {
+  const isAutoScaled = parameters.get(AUTO_SCALE) !== 'false';
+  // What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them
+  const shown = objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled));
+  for (const batch of batchesOf(shown, BATCH_SIZE)) {
     const query = batch.map(
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
@@ -107,9 +100,9 @@ async function addColumns(bestEffort: BestEffortClient, objects: KindAndName[], 
     const rows = (await bestEffort.queryRows(query.join(' UNION ALL '))) ?? [];
     for (const [i, column, indexed, designated, capacity] of rows) {
       const object = `column ${column} of ${displayName(batch[Number(i)] as KindAndName)}`;
-      add('INDEX', object, indexed);
-      add('TIMESTAMP', object, designated);
-      if (!isAutoScaled) add('the symbol capacity', object, capacity);
+      yield ['INDEX', object, indexed];
+      yield ['TIMESTAMP', object, designated];
+      if (!isAutoScaled) yield ['the symbol capacity', object, capacity];
     }
   }
 }

@@ -1,20 +1,95 @@
-/*! What comparing two schemas, and planning how one becomes the other, has to know about their instances. */
-import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
+/*! What instances report of themselves, and what comparing two schemas and planning how one becomes the other needs to know of them. */
+import { type Defaults, type MaterializedViewDefinition, SERVER_DEFAULTS } from '@sqlpipe/ddl';
 import { NameMap, quoteLiteral } from '@sqlpipe/sql';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { type Client, withClient } from '../http/client.js';
-import { tryIfAccepted } from '../http/optional-queries.js';
+import { queryIfAccepted, tryIfAccepted } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
-import { fetchHealth, fetchViewColumns, type ViewColumn } from './health.js';
-import {
-  fetchCommonDefaults,
-  fetchIsEnterprise,
-  fetchParameters,
-  fetchVersion,
-  isReadOnly,
-  toDefaults,
-} from './server-report.js';
+import { fetchHealth, fetchInvalidViews, fetchSuspended, fetchViewColumns, type ViewColumn } from './health.js';
 import { fetchRefreshState, fetchRunningRefreshes, pollUntilSettled } from './view-state.js';
+
+/**
+ * What an instance reports of itself; `unknown` stands for what it does not report.
+ * @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user
+ */
+export const fetchServerReport = (config: ConnectionConfig) =>
+  withClient(config, async client => {
+    const queryFirstColumn = async (sql: string) =>
+      (await queryIfAccepted(client, sql))?.map(([value]) => String(value));
+    const [[build] = []] = await client.queryRows('SELECT build()');
+    const parameters = await fetchParameters(client);
+    const accessControl = await fetchAccessControl(client);
+    // Servers list none for a built-in administrator.
+    const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
+    const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
+    // A token contains no user.
+    const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
+    return {
+      endpoint: client.endpoint,
+      version: String(build).replace(/^Build Information: /, ''),
+      user: (await queryFirstColumn('SELECT current_user()'))?.[0] ?? given,
+      accessControl,
+      permissions: [...new Set(permissions)],
+      requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
+      invalid: (await fetchInvalidViews(use => tryIfAccepted(() => use(client)))).invalid,
+      suspended: await fetchSuspended(client),
+      ...(isReadOnly(parameters) && { denied: 'the server is read-only, so no schema can be applied to it' }),
+      ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
+    };
+  });
+
+/** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
+export const fetchDefaults = async (client: Client): Promise<Defaults> => toDefaults(await fetchParameters(client));
+
+const isReadOnly = (parameters: ReadonlyMap<string, string>): boolean =>
+  ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
+
+function toDefaults(parameters: ReadonlyMap<string, string>): Defaults {
+  const isSet = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
+  return {
+    wal: isSet('cairo.wal.enabled.default', SERVER_DEFAULTS.wal),
+    symbolCached: isSet('cairo.default.symbol.cache.flag', SERVER_DEFAULTS.symbolCached),
+    indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || SERVER_DEFAULTS.indexCapacity,
+    maxInMemory: Number(parameters.get('cairo.live.view.in.memory.max')) || SERVER_DEFAULTS.maxInMemory,
+  };
+}
+
+/**
+ * The defaults for comparing two schemas: those of the instance that statements in a file are compared with. Two instances print complete
+ * statements, so they need no defaults. Without an instance, they are those of a server without configuration.
+ */
+async function fetchCommonDefaults(a?: ConnectionConfig, b?: ConnectionConfig): Promise<Defaults> {
+  const config = a ?? b;
+  return !config || (a && b) ? SERVER_DEFAULTS : withClient(config, fetchDefaults);
+}
+
+/** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
+export async function fetchParameters(client: Client): Promise<Map<string, string>> {
+  const query = 'SELECT property_path, value FROM (SHOW PARAMETERS)';
+  const rows = (await queryIfAccepted(client, query)) ?? [];
+  return new Map(rows.map(([path, value]) => [String(path), String(value)]));
+}
+
+/** Whether an instance is of the enterprise edition, the only one with access control. */
+export const fetchIsEnterprise = async (client: Client) => (await fetchAccessControl(client)) === 'on';
+
+/** Only a server with access control knows SHOW USERS, even if it denies the answer. @throws InstanceError if there is no answer */
+async function fetchAccessControl(client: Client): Promise<'on' | 'off'> {
+  try {
+    await client.queryRows('SHOW USERS');
+    return 'on';
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    return error.code === 'DENIED' ? 'on' : 'off';
+  }
+}
+
+/** The version of an instance of the open source edition, such as `9.3.4`; undefined if it reports none. @throws InstanceError */
+export async function fetchVersion(client: Client): Promise<string | undefined> {
+  const [[build] = []] = (await queryIfAccepted(client, 'SELECT build()')) ?? [];
+  // The enterprise edition has version numbers of its own.
+  return /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i.exec(String(build))?.[1];
+}
 
 /** What a comparison of two schemas depends on. A side without an instance is from files. @throws InstanceError */
 export async function fetchComparisonFacts(a?: ConnectionConfig, b?: ConnectionConfig, needsHealth = true) {
@@ -66,11 +141,7 @@ export async function withPlanningFacts<T>(
  * example because a query needs longer than the time limit.
  * @throws InstanceError if the instance is gone
  */
-async function fetchIfAnswered<T>(
-  client: Client,
-  warn: Warn,
-  queries: () => Promise<T>,
-): Promise<T | 'unknown' | undefined> {
+async function fetchIfAnswered<T>(client: Client, warn: Warn, queries: () => Promise<T>) {
   try {
     return await tryIfAccepted(queries);
   } catch (error) {
@@ -82,11 +153,7 @@ async function fetchIfAnswered<T>(
 }
 
 /** The first row of a query, see `fetchIfAnswered`. A server rejects it, for example, if a value cannot be cast. */
-async function fetchRow(
-  client: Client,
-  query: string,
-  warn: Warn,
-): Promise<readonly unknown[] | 'unknown' | undefined> {
+async function fetchRow(client: Client, query: string, warn: Warn) {
   const rows = await fetchIfAnswered(client, warn, () => client.queryRows(query));
   return rows === 'unknown' ? rows : rows?.[0];
 }

@@ -14,10 +14,7 @@ export interface PollLimits {
 const [FIRST_PAUSE, MAX_PAUSE] = [5, 500];
 
 /** Asks with growing pauses until there is an answer. The result is undefined if the time is up, or the user interrupts the program. */
-export async function poll<T>(
-  { timeout, signal }: PollLimits,
-  fetchAnswer: () => Promise<T | undefined>,
-): Promise<T | undefined> {
+export async function poll<T>({ timeout, signal }: PollLimits, fetchAnswer: () => Promise<T | undefined>) {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, MAX_PAUSE)) {
     const answer = await fetchAnswer();
@@ -64,18 +61,12 @@ export async function fetchHasStoredBase(client: Client, view: string): Promise<
   return bases.has(bases.get(view) ?? '');
 }
 
-/** A materialized view that is being refreshed in full, as far as the instance shows it. */
-interface RunningRefresh {
-  readonly view: string;
-  /** Whether its query runs, or its rows are being written. After a refresh for a range, a server lists a view as refreshing for ever. */
-  readonly isActive: boolean;
-}
-
 /**
- * Finds the refreshes that run, among the materialized views that a text names and those that these read. While a view is filled for the
- * first time, or in full, no transaction of its base counts as read (observed on 9.3.4).
+ * Finds the materialized views that are being refreshed in full, among those that a text names and those that these read. While a view is
+ * filled for the first time, or in full, no transaction of its base counts as read (observed on 9.3.4). A refresh is active if its query
+ * runs, or its rows are being written: after a refresh for a range, a server lists a view as refreshing for ever.
  */
-export async function fetchRunningRefreshes(client: Client, text: string): Promise<RunningRefresh[]> {
+export async function fetchRunningRefreshes(client: Client, text: string) {
   const columns = 'view_name, view_sql, base_table_name, view_status, refresh_base_table_txn';
   const stored = (await queryIfAccepted(client, `SELECT ${columns} FROM materialized_views()`)) ?? [];
   const isRunning = ([, , , status, txn]: unknown[]) => status === 'refreshing' && Number(txn) < 0;
@@ -93,7 +84,7 @@ export async function fetchRunningRefreshes(client: Client, text: string): Promi
       if (isRunning(row)) found.push(row);
     }
   const active = new Set((await queryIfAccepted(client, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
-  const refreshes: RunningRefresh[] = [];
+  const refreshes: { readonly view: string; readonly isActive: boolean }[] = [];
   for (const [view, sql] of found) {
     const name = String(view);
     const isActive = active.has(sql) || (await fetchWalState(client, name)) === 'pending';
