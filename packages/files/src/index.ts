@@ -9,12 +9,4 @@ export {
   withoutLocations,
   writeSqlText,
 } from './sql-text.js';
-export {
-  detectInput,
-  detectSameOutput,
-  isStdout,
-  isTextOutput,
-  type Output,
-  writeOutput,
-  writeOutputs,
-} from './write-output.js';
+export { detectInput, detectSameOutput, isStdout, isTextOutput, writeOutput, writeOutputs } from './write-output.js';

@@ -14,11 +14,7 @@ import { type LocatedStatement, parseSqlFile, parseSqlText } from './sql-text.js
  * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, DuplicateNameError, CodedError; its code is `NOINPUT` if the file cannot be opened
  */
-export async function* readStatementsAt(
-  path: string,
-  maxRecord: number,
-  { isText = false } = {},
-): AsyncGenerator<LocatedStatement[]> {
+export async function* readStatementsAt(path: string, maxRecord: number, { isText = false } = {}) {
   const stats = await stat(path).catch(error => rethrowWithPath(error, path));
   if (stats.isDirectory()) yield await readFolder(path, maxRecord);
   else if (isText || (await detectText(path))) yield* withPath(parseSqlFile(path, maxRecord), path);

@@ -29,11 +29,7 @@ export async function readFolder(folder: string, maxLength: number): Promise<Loc
  * @throws DuplicateNameError; CodedError if a statement has no path, or a foreign file has the path of an object. Then no file of an object
  * has changed.
  */
-export async function writeFolder(
-  folder: string,
-  statements: AsyncIterable<string>,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function writeFolder(folder: string, statements: AsyncIterable<string>, signal?: AbortSignal) {
   const files = await filesFor(statements);
   await ensureFolder(folder);
   await ensureFolder(join(folder, folderOf('table') as string)); // even without tables, so that the folder is recognized
@@ -132,25 +128,23 @@ const isKindFolder = (path: string): boolean => KINDS.some(kind => folderOf(kind
 
 /** The paths of everything in the folders of the kinds, sorted, because file systems guarantee no order. */
 async function listPaths(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const folders = entries.filter(({ name }) => isKindFolder(name));
+  const folders = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => isKindFolder(name));
   if (!folders.length)
     throw new CodedError(
       'DAMAGED',
       `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
     );
   for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
-  const paths = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
+  const paths: string[][] = [];
+  for (const { name } of folders) {
+    // Without `withFileTypes`, links would be followed.
+    const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
+    // A long name continues in a folder (`encodeFileName`). A link in its place is rejected: the files may come from an untrusted source.
+    const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED_SUFFIX));
+    if (link) throw blockedFolderError(join(link.parentPath, link.name));
+    paths.push(entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')));
+  }
   return paths.flat().sort();
-}
-
-/** A long name continues in a folder (`encodeFileName`). A link in its place is rejected: the files may come from an untrusted source. */
-async function listInside(folder: string, name: string): Promise<string[]> {
-  // Without `withFileTypes`, links would be followed.
-  const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
-  const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED_SUFFIX));
-  if (link) throw blockedFolderError(join(link.parentPath, link.name));
-  return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
 }
 
 const blockedFolderError = (path: string): CodedError => new CodedError('DAMAGED', `${path} is not a folder`);

@@ -14,10 +14,7 @@ export const printSqlText = (statement: string): string => `${statement}\n\n`;
  * a terminal, control characters are escaped. `out` is not ended.
  * @throws errors of `statements` and of writing
  */
-export async function writeSqlText(
-  statements: AsyncIterable<string | string[]>,
-  out: Writable & { isTTY?: boolean },
-): Promise<void> {
+export async function writeSqlText(statements: AsyncIterable<string | string[]>, out: Writable & { isTTY?: boolean }) {
   const prepare = out.isTTY ? escapeLines : (text: string) => text;
   let text = '';
   let isEmpty = true;
@@ -43,11 +40,7 @@ export interface LocatedStatement {
 export type Location = Omit<LocatedStatement, 'statement'>;
 
 /** The file and the line of a position in a statement; by default, of its first word. */
-export function findLocation(
-  statement: string,
-  location: Location | undefined,
-  position?: number,
-): Location | undefined {
+export function findLocation(statement: string, location: Location | undefined, position?: number) {
   if (location?.line === undefined) return location;
   const [first] = significantTokens(statement);
   const before = statement.slice(0, position ?? first?.start ?? 0);

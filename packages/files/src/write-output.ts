@@ -155,12 +155,7 @@ export const writeOutputs = (
 ): Promise<void> => stageAndCommit(outputs, output => stageOutput(output, stdout, catchSignals, mode));
 
 /** Standard output, a device or a pipe cannot be renamed, so `commit` writes to it directly. */
-async function stageOutput(
-  { path, write }: Output,
-  stdout: Writable,
-  catchSignals?: () => AbortSignal,
-  mode?: number,
-): Promise<StagedOutput> {
+async function stageOutput({ path, write }: Output, stdout: Writable, catchSignals?: () => AbortSignal, mode?: number) {
   const discard = async () => {};
   if (isStdout(path)) return { commit: async () => void (await write(stdout)), discard };
   const existing = await statIfExists(path);
