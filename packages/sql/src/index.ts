@@ -28,7 +28,6 @@ export {
   type PrincipalKind,
   tableTypeOf,
 } from './kinds.js';
-export { WHITESPACE } from './lexer.js';
 export {
   addToList,
   foldCase,
@@ -60,4 +59,5 @@ export {
   type Token,
   tokens,
   unquote,
+  WHITESPACE,
 } from './tokens.js';

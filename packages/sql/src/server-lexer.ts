@@ -3,9 +3,8 @@
  * quote is a token by itself. Do not correct anything here: what a statement does, and where it is rejected, depends on these tokens.
  * Sources: GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, compared with this lexer on two million random texts.
  */
-import { WHITESPACE } from './lexer.js';
 import { addToList } from './name.js';
-import type { Token, TokenType } from './tokens.js';
+import { findClosingQuote, type Token, type TokenType, WHITESPACE } from './tokens.js';
 
 /** The versions with which QuestDB's rules for comments changed. Before 9.3.2, quotes pair inside line comments too. */
 export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
@@ -50,13 +49,6 @@ function scanToken(text: string, start: number): ServerToken | undefined {
     if (symbol) return { start, end: index === start ? index + symbol.length : index, reach: index + symbol.length };
   }
   return { start, end: text.length, reach: text.length };
-}
-
-/** The index of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
-function findClosingQuote(text: string, from: number, quote: string): number {
-  for (let index = text.indexOf(quote, from); index >= 0; index = text.indexOf(quote, index + 2))
-    if (quote === '`' || text.charAt(index + 1) !== quote) return index;
-  return -1;
 }
 
 /**

@@ -1,15 +1,15 @@
 import { CodedError, formatExcerpt } from '@sqlpipe/text';
 import { PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
-  findSimpleEnd,
+  endOfCode,
   type LexerRules,
-  NON_WHITESPACE,
-  type SegmentType,
-  StatementScanner,
-  type UnclosedSegment,
+  readSegment,
+  type Segment,
+  significantTokens,
+  type Token,
+  tokens,
   WHITESPACE,
-} from './lexer.js';
-import { significantTokens, type Token, tokens } from './tokens.js';
+} from './tokens.js';
 
 /** The default of `--max-record`: the maximum bytes of a record, including LF and NUL. `Splitter` counts UTF-16 code units instead. */
 export const MAX_RECORD = 16 * 1024 * 1024;
@@ -32,13 +32,10 @@ export class SplitError extends CodedError {
   }
 }
 
-/** The characters of comment delimiters. Text is never cut after one of these, because a scanner would miss half of a delimiter. */
-const COMMENT_DELIMITER_CHARACTERS = '-/*';
-
-const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
+const UNCLOSED_MESSAGES: Partial<Record<Segment['type'], string>> = {
   string: 'unterminated string',
   name: 'unterminated quoted name',
-  'block-comment': 'unterminated comment',
+  comment: 'unterminated comment',
 };
 
 /**
@@ -48,16 +45,11 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * - Comments before a statement stay there. Comments that follow a `;` on its line move before the `;`, unless a statement follows there.
  */
 export class Splitter {
-  /**
-   * The first scanner reads by the rules of SQL. If a block comment contains a quote or `--`, a second scanner follows the server's rules.
-   * The first `;` that either scanner finds ends the statement. A scanner with the wrong rules may take this `;` for a part of a string or
-   * a comment. It rarely takes a `;` inside a string or a comment for the end.
-   */
-  #scanners = [new StatementScanner('sql')];
-  #pieces: string[] = [];
-  #length = 0;
-  /** Characters at the end of the last chunk that may be half of a comment delimiter. */
-  #carry = '';
+  /** The text after the last `;` that has ended a statement or stood alone. */
+  remainder = '';
+  /** The length of the start of `remainder` that is known to contain no end of a statement. */
+  #scannedLength = 0;
+  /** Where `remainder` starts. */
   #line = 1;
   #column = 1;
   #startLine = 1;
@@ -77,18 +69,12 @@ export class Splitter {
     return this.#held && printHeldStatement(this.#held);
   }
 
-  /** The text after the last `;` that has ended a statement or stood alone. */
-  get remainder(): string {
-    return this.#pieces.join('') + this.#carry;
-  }
-
-  /** Reads a chunk, and yields the ended statements except the last. @throws SplitError for a failure marker or an overlong statement */
+  /** Reads a chunk, and yields ended statements except the last. @throws SplitError for a failure marker or an overlong statement */
   *write(text: string): Generator<string> {
-    const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // Delimiter characters at the end of the text are kept until another character arrives.
-    const chunk = end ? this.#carry + text.slice(0, end) : '';
-    this.#carry = end ? text.slice(end) : this.#carry + text;
-    yield* this.#cut(chunk);
+    this.remainder += text;
+    // Each scan starts at the start of a statement. A scan for each chunk would take quadratic time.
+    const { length } = this.remainder;
+    if (length >= 2 * this.#scannedLength || length > this.maxLength) yield* this.#cut();
   }
 
   /**
@@ -97,104 +83,69 @@ export class Splitter {
    * @throws SplitError for an incomplete plan, of which only the comments at the head are left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
-    const chunk = this.#carry;
-    this.#carry = '';
-    yield* this.#cut(chunk);
-    const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
+    const scan = yield* this.#cut();
+    const text = this.remainder;
     try {
-      if (!closedScanner) {
-        const { type, start } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-        const at = this.#locate(this.remainder, start);
+      if (scan.unclosed) {
+        const { type, start } = scan.unclosed;
+        // After a doubled quote, the last quote counts.
+        const isQuote = type === 'string' || type === 'name';
+        const at = this.#locate(text, isQuote ? text.lastIndexOf(text.charAt(start)) : start);
         throw new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...at);
       }
-      if (requiresSemicolon && closedScanner.hasContent) {
-        this.#rejectFailureMarker(this.remainder); // its reason is more helpful
-        const last = [...significantTokens(this.remainder)].at(-1);
+      if (requiresSemicolon && scan.hasContent) {
+        this.#rejectFailureMarker(text); // its reason is more helpful
+        const last = [...significantTokens(text)].at(-1);
         throw new SplitError(
           "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
-          ...this.#locate(this.remainder, last && last.start + last.text.length),
+          ...this.#locate(text, last && last.start + last.text.length),
         );
       }
-      if (!closedScanner.hasContent && PLAN_START.test(this.remainder))
+      if (!scan.hasContent && PLAN_START.test(text))
         throw new SplitError('the plan is incomplete: only the comments at its head are left', ...this.#locate(''));
-      yield* this.#finish(closedScanner);
+      yield* this.#finish(text, scan);
     } finally {
       yield* this.#release();
     }
   }
 
-  /** Cuts off the statements that end in a chunk. The held statement is complete, so it is yielded before an error is thrown. */
-  *#cut(chunk: string): Generator<string> {
+  /** Cuts off the ended statements. Returns the scan of the rest. The held statement is yielded before an error is thrown. */
+  *#cut(): Generator<string, StatementScan> {
     try {
-      for (let start = 0, end = 0; ; start = end + 1) {
-        const simpleEnd = this.#length ? -1 : findSimpleEnd(chunk, start);
-        const found = simpleEnd < 0 ? this.#scan(chunk, start) : undefined;
-        if (simpleEnd < 0 && !found) return this.#append(chunk.slice(start));
-        end = found?.end ?? simpleEnd;
-        const piece = chunk.slice(start, end);
-        if (found) {
-          this.#append(piece);
-          yield* this.#finish(found.scanner);
-        } else {
-          // It has no comments and lies in one chunk, so it needed no scanner.
-          this.#rejectTooLong(piece.length);
-          yield* this.#hold(piece, false);
-        }
+      let scan = scanStatement(this.remainder, this.#scannedLength);
+      for (; scan.end >= 0; scan = scanStatement(this.remainder)) {
+        const text = this.remainder.slice(0, scan.end);
+        this.remainder = this.remainder.slice(scan.end + 1);
+        this.#rejectTooLong(text.length);
+        yield* this.#finish(text, scan);
         this.#column++; // the semicolon itself
       }
+      this.#scannedLength = this.remainder.length;
+      this.#rejectTooLong(this.remainder.length);
+      return scan;
     } catch (error) {
       yield* this.#release();
       throw error;
     }
   }
 
-  /**
-   * Finds the `;` that ends the current statement. Scans pieces of doubling length: scanning up to the end of the chunk for each of its
-   * statements would take quadratic time.
-   */
-  #scan(chunk: string, from: number) {
-    const sql = this.#scanners[0] as StatementScanner;
-    for (let start = from, size = 256, end = 0; start < chunk.length; start = end, size *= 2) {
-      end = Math.min(start + size, chunk.length);
-      while (end < chunk.length && COMMENT_DELIMITER_CHARACTERS.includes(chunk.charAt(end - 1))) end++;
-      const sqlEnd = sql.read(chunk.slice(start, end));
-      if (sql.isAmbiguous && this.#scanners.length === 1) {
-        const added = new StatementScanner('server');
-        for (const piece of [...this.#pieces, chunk.slice(from, start)]) added.read(piece);
-        this.#scanners.push(added);
-      }
-      const server = this.#scanners[1];
-      const serverEnd = server?.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) ?? -1;
-      if (server && serverEnd >= 0) return { end: start + serverEnd, scanner: server };
-      if (sqlEnd >= 0) return { end: start + sqlEnd, scanner: sql };
-    }
-    return undefined;
-  }
-
-  #append(piece: string): void {
-    if (piece) this.#pieces.push(piece);
-    this.#length += piece.length;
-    this.#rejectTooLong(this.#length);
-  }
-
   #rejectTooLong(length: number): void {
-    if (length + this.#carry.length > this.maxLength)
+    if (length > this.maxLength)
       throw new SplitError(
         `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record raises the limit`,
         ...this.#locate(''),
       );
   }
 
-  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker or an overlong statement */
-  *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
-    const text = this.#pieces.join('');
+  /** Ends a statement, and holds it instead of the former one. Text without a statement is skipped. @throws SplitError */
+  *#finish(text: string, { rules, hasContent, endsInLineComment }: StatementScan): Generator<string> {
     this.#rejectFailureMarker(text);
-    this.#pieces = [];
-    this.#length = 0;
-    this.#scanners = [new StatementScanner('sql')];
     const rest = this.#moveComments(text, rules);
-    if (hasContent) yield* this.#hold(rest, lastType === 'line-comment');
-    else [this.#line, this.#column] = this.#locate(rest);
+    const [startLine] = this.#locate(rest, Math.max(rest.search(NON_WHITESPACE), 0));
+    [this.#line, this.#column] = this.#locate(rest);
+    if (!hasContent) return;
+    yield* this.#release();
+    this.#held = { body: trim(rest), endsInLineComment, startLine, acceptsComments: true };
   }
 
   /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
@@ -219,22 +170,6 @@ export class Splitter {
     }
     [this.#line, this.#column] = this.#locate(comments);
     return text.slice(end);
-  }
-
-  /**
-   * Yields the held statement, and holds the new one. A `;` alone is no statement, so the held one stays. If this `;` is on a later line,
-   * the held statement accepts no more comments.
-   */
-  *#hold(text: string, endsInLineComment: boolean): Generator<string> {
-    const body = trim(text);
-    const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
-    [this.#line, this.#column] = this.#locate(text);
-    if (!body) {
-      if (this.#held && LINE_END.test(text)) this.#held.acceptsComments = false;
-      return;
-    }
-    yield* this.#release();
-    this.#held = { body, endsInLineComment, startLine, acceptsComments: true };
   }
 
   *#release(): Generator<string> {
@@ -287,7 +222,7 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   const last = trimmed.length - 1;
   // Nearly all are one normalized statement without comments.
-  if (last > 0 && findSimpleEnd(trimmed, 0) === last && !WHITESPACE.includes(trimmed.charAt(last - 1))) return trimmed;
+  if (last > 0 && findSimpleEnd(trimmed) === last && !WHITESPACE.includes(trimmed.charAt(last - 1))) return trimmed;
   const splitter = new Splitter();
   const [first] = [...splitter.write(text)]; // yields nothing unless a second statement has ended
   if (first) throw secondStatementError(first);
@@ -297,6 +232,74 @@ export function normalizeStatement(text: string): string {
   // If only comments follow the `;`, they become a part of the statement, before its `;`.
   if (held && NON_WHITESPACE.test(remainder)) return normalizeStatement(held.slice(0, -1) + remainder);
   return statement;
+}
+
+interface StatementScan {
+  readonly rules: LexerRules;
+  /** The index of the `;` that ends the statement, or -1. */
+  readonly end: number;
+  /** What is unclosed at the end of the text. */
+  readonly unclosed?: Segment | undefined;
+  /** Whether the statement has anything but white space and comments. */
+  readonly hasContent: boolean;
+  readonly endsInLineComment: boolean;
+}
+
+/** Scans one statement by one set of rules. `isAmbiguous`: whether it may end elsewhere by the other rules. */
+function scanBy(rules: LexerRules, text: string): StatementScan & { isAmbiguous: boolean } {
+  let [hasContent, endsInLineComment, isAmbiguous] = [false, false, false];
+  let depth = 0;
+  let outermost: Segment | undefined; // only one parenthesis is stored, because memory may not suffice for all
+  let unclosed: Segment | undefined;
+  for (let start = 0; start < text.length; ) {
+    const segment = readSegment(text, start, rules);
+    const written = text.slice(start, segment.end);
+    if (written === ';' && depth === 0) return { rules, end: start, hasContent, endsInLineComment, isAmbiguous };
+    if (written === '(' && depth++ === 0) outermost = segment;
+    if (written === ')' && depth > 0) depth--;
+    if (segment.type === 'comment') {
+      endsInLineComment = written.startsWith('--');
+      isAmbiguous ||= !endsInLineComment && /['"`]|--/.test(written);
+    } else if (NON_WHITESPACE.test(written)) [hasContent, endsInLineComment] = [true, false];
+    if (segment.isUnclosed) unclosed = segment;
+    start = segment.end;
+  }
+  unclosed ??= depth > 0 ? outermost : undefined;
+  return { rules, end: -1, unclosed, hasContent, endsInLineComment, isAmbiguous };
+}
+
+/**
+ * Scans the statement at the start of a text by the rules of SQL and, if a block comment contains a quote or `--`, also by those of the
+ * server. The first `;` that either finds ends the statement: by the wrong rules, it may seem to be in a string or a comment, but a `;`
+ * inside one rarely seems to be the end.
+ * @param scanned the length of the start of the text that is known to have no end
+ */
+function scanStatement(text: string, scanned = 0): StatementScan {
+  const end = findSimpleEnd(text);
+  if (end >= 0)
+    return { rules: 'sql', end, hasContent: NON_WHITESPACE.test(text.slice(0, end)), endsInLineComment: false };
+  // If each scan read all of the text, a text of many statements would take quadratic time.
+  for (let length = Math.max(256, 2 * scanned); ; length *= 2) {
+    const piece = text.slice(0, length);
+    const bySql = scanBy('sql', piece);
+    const byServer = bySql.isAmbiguous && scanBy('server', bySql.end < 0 ? piece : piece.slice(0, bySql.end));
+    const scan = byServer && (byServer.end >= 0 || (bySql.unclosed && !byServer.unclosed)) ? byServer : bySql;
+    if (scan.end >= 0 || length >= text.length) return scan;
+  }
+}
+
+/** Finds the `;` that ends the statement; -1 if it is not in this text, or if comments or open parentheses need a scan. */
+function findSimpleEnd(text: string): number {
+  let depth = 0;
+  for (let index = endOfCode(text, 0); index < text.length; index = endOfCode(text, index + 1)) {
+    const character = text.charAt(index);
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    else if (`'"\``.includes(character)) index = text.indexOf(character, index + 1);
+    else return character === ';' && depth === 0 ? index : -1;
+    if (depth < 0 || index < 0) return -1;
+  }
+  return -1;
 }
 
 interface HeldStatement {
@@ -311,6 +314,7 @@ interface HeldStatement {
 const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string =>
   `${body}${endsInLineComment ? '\n;' : ';'}`;
 
+const NON_WHITESPACE = /[^ \t\n\r]/;
 const LINE_END = /[\n\r]/;
 
 function secondStatementError(first: string): SplitError {
@@ -320,13 +324,8 @@ function secondStatementError(first: string): SplitError {
 
 /** Trims what is white space in QuestDB. A RegExp would take quadratic time. */
 function trim(text: string): string {
-  let start = 0;
-  while (start < text.length && WHITESPACE.includes(text.charAt(start))) start++;
-  return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
-}
-
-function lastIndexNotOf(characters: string, text: string): number {
-  let index = text.length - 1;
-  while (index >= 0 && characters.includes(text.charAt(index))) index--;
-  return index;
+  let [start, end] = [0, text.length];
+  while (start < end && WHITESPACE.includes(text.charAt(start))) start++;
+  while (end > start && WHITESPACE.includes(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }

@@ -1,4 +1,11 @@
-import { Lexer, type LexerRules, type Segment, type SegmentType } from './lexer.js';
+/*!
+ * Cuts text into segments and tokens. Rules (observed on QuestDB 9.3.4):
+ * - Strings are in '…', names in "…" and `…`. There are no backslash escapes and no dollar quotes.
+ * - A `--` comment ends before LF or CR. Block comments nest.
+ */
+
+/** For `sql`, the quote in a block comment `don't` is text. For `server` (QuestDB), it starts a string, and `--` starts a line comment. */
+export type LexerRules = 'sql' | 'server';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'punctuation';
@@ -11,53 +18,88 @@ export interface Token {
   start: number;
 }
 
-/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a token of its own. */
-const SPACE = /[ \t\n\r]+/y;
-const WORD = /[\w$@\u0080-\uffff]+/y;
+/** Quoted text, a comment, a parenthesis, a semicolon, or the code up to the next one of these. */
+export interface Segment {
+  readonly type: 'code' | Exclude<TokenType, 'space' | 'word'>;
+  readonly start: number;
+  readonly end: number;
+  /** Whether quoted text or a block comment lacks its end. */
+  readonly isUnclosed: boolean;
+}
 
-const TOKEN_TYPES: Record<Exclude<SegmentType, 'code'>, TokenType> = {
-  string: 'string',
-  name: 'name',
-  'line-comment': 'comment',
-  'block-comment': 'comment',
-  '(': 'punctuation',
-  ')': 'punctuation',
-  ';': 'punctuation',
+/** All characters that are white space in QuestDB. */
+export const WHITESPACE = ' \t\n\r';
+
+const SPACE = /[ \t\n\r]+/y;
+/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a token of its own. */
+const WORD = /[\w$@\u0080-\uffff]+/y;
+const LINE = /[^\n\r]*/y;
+
+/** The first character of what ends a segment of code. */
+const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
+
+const COMMENT_EDGE: Record<LexerRules, RegExp> = {
+  sql: /\/\*|\*\//g,
+  server: /\/\*|\*\/|'[^']*'?|"[^"]*"?|`[^`]*`?|--[^\n\r]*/g,
 };
 
 /** Whether a text has what starts a comment, though perhaps within quotes. The rules may read the text after it differently. */
 export const canHaveComments = (text: string): boolean => /--|\/\*/.test(text);
 
-/** All tokens of a text. Joined, they are the text. */
-export function* tokens(text: string, rules: LexerRules = 'sql'): Generator<Token> {
-  let quoted: Segment | undefined; // the pending quoted text, which a doubled quote may continue
-  for (const segment of new Lexer(rules).segments(text)) {
-    const { type, start, end } = segment;
-    if (quoted && isContinued(text, quoted, start)) {
-      quoted.end = end;
-      continue;
-    }
-    if (quoted) yield toToken(text, quoted);
-    quoted = type === 'string' || type === 'name' ? segment : undefined;
-    if (type === 'code') yield* codeTokens(text.slice(start, end), start);
-    else if (!quoted) yield toToken(text, segment);
-  }
-  if (quoted) yield toToken(text, quoted);
+/** Reads the segment that starts at an index. It depends only on the text before its end and on the next character. */
+export function readSegment(text: string, start: number, rules: LexerRules): Segment {
+  const codeEnd = endOfCode(text, start);
+  if (codeEnd > start) return { type: 'code', start, end: codeEnd, isUnclosed: false };
+  const first = text.charAt(start);
+  if ('();'.includes(first)) return { type: 'punctuation', start, end: start + 1, isUnclosed: false };
+  if (first === '-') return { type: 'comment', start, end: matchEnd(LINE, text, start), isUnclosed: false };
+  const end = first === '/' ? endOfComment(text, start, rules) : findClosingQuote(text, start + 1, first) + 1;
+  const type = first === '/' ? 'comment' : first === "'" ? 'string' : 'name';
+  return { type, start, end: end || text.length, isUnclosed: !end };
 }
 
-/** Whether quoted text continues at an index, because its quote is doubled. A doubled backtick does not continue it. */
-const isContinued = (text: string, { start, end }: Segment, nextStart: number): boolean =>
-  nextStart === end && text.charAt(nextStart) === text.charAt(start) && text.charAt(start) !== '`';
+/** The start of the next quote, comment, parenthesis or semicolon, or the end of the text. */
+export function endOfCode(text: string, from: number): number {
+  CODE_END.lastIndex = from;
+  return CODE_END.test(text) ? CODE_END.lastIndex - 1 : text.length; // unlike exec(), test() allocates nothing
+}
 
-const toToken = (text: string, { type, start, end }: Segment): Token => ({
-  type: TOKEN_TYPES[type as Exclude<SegmentType, 'code'>],
-  text: text.slice(start, end),
-  start,
-});
+/** The end of the block comment that starts at an index; 0 if it is unclosed. */
+function endOfComment(text: string, start: number, rules: LexerRules): number {
+  const edge = COMMENT_EDGE[rules];
+  edge.lastIndex = start;
+  let depth = 0;
+  do {
+    const [found] = edge.exec(text) ?? [];
+    if (found === undefined) return 0;
+    if (found === '/*') depth++;
+    else if (found === '*/') depth--;
+  } while (depth > 0);
+  return edge.lastIndex;
+}
 
-/** The tokens of a text without white space and comments. */
-export function* significantTokens(text: string): Generator<Token> {
-  for (const token of tokens(text)) if (token.type !== 'space' && token.type !== 'comment') yield token;
+/** The index of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
+export function findClosingQuote(text: string, from: number, quote: string): number {
+  for (let index = text.indexOf(quote, from); index >= 0; index = text.indexOf(quote, index + 2))
+    if (quote === '`' || text.charAt(index + 1) !== quote) return index;
+  return -1;
+}
+
+/** The end of the pattern's match from `start` on; `start` itself if the pattern does not match there. */
+function matchEnd(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}
+
+/** All tokens of a text. Joined, they are the text. */
+export function* tokens(text: string, rules: LexerRules = 'sql'): Generator<Token> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    const segment = readSegment(text, start, rules);
+    const { type } = segment;
+    end = segment.end;
+    if (type === 'code') yield* codeTokens(text.slice(start, end), start);
+    else yield { type, text: text.slice(start, end), start };
+  }
 }
 
 function* codeTokens(code: string, codeStart: number): Generator<Token> {
@@ -70,10 +112,9 @@ function* codeTokens(code: string, codeStart: number): Generator<Token> {
   }
 }
 
-/** The end of the pattern's match from `start` on; `start` itself if the pattern does not match there. */
-function matchEnd(pattern: RegExp, code: string, start: number): number {
-  pattern.lastIndex = start;
-  return pattern.test(code) ? pattern.lastIndex : start; // unlike exec(), test() allocates nothing
+/** The tokens of a text without white space and comments. */
+export function* significantTokens(text: string): Generator<Token> {
+  for (const token of tokens(text)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
 /** The text of a bare ASCII word in upper case, as keywords are written here. '' for any other token. */
