@@ -16,7 +16,7 @@ const MESSAGE_FILES = [
     name => `instance/src/http/${name}`,
   ),
   'files/src/schema-folder',
-  ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
+  ...['identify', 'splitter'].map(name => `sql/src/${name}`),
   ...['execute/executor', 'outcome', 'checks/preflight', 'execute/verify'].map(name => `replay/src/${name}`),
   ...['format-rejection', 'login-check', 'summary'].map(name => `sqlapply/src/${name}`),
 ].map(name => `packages/${name}.ts`);
@@ -27,6 +27,9 @@ const SERVER_FILES =
 /** Texts that are never shown, or are not prose. */
 const NOT_MESSAGES = new Set([
   'no longer wanted',
+  'IF NOT EXISTS',
+  'GRANT ASSUME SERVICE ACCOUNT',
+  'ASSUME SERVICE ACCOUNT',
   "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query",
 ]);
 

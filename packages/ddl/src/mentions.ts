@@ -6,11 +6,11 @@ import {
   type Kind,
   NameSet,
   type NameSpan,
-  parseName,
   readStatementHead,
   serverTokens,
   significantTokens,
   type Token,
+  TokenReader,
   unquote,
 } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -90,11 +90,14 @@ export function findUnknownNames(statement: string, mentions: readonly Mention[]
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];
   const known = new Set(mentions.map(({ start }) => start));
-  const tokens = [...significantTokens(statement)];
-  return tokens.flatMap((token, index) => {
-    if (token.type === 'punctuation' || known.has(token.start)) return [];
-    return [...new Set([unquote(token.text), parseName(distance => tokens[index + distance]).name])];
-  });
+  const names = new Set<string>();
+  const words = new TokenReader(significantTokens(statement));
+  for (let token = words.peek(); token; token = words.peek()) {
+    if (token.type !== 'punctuation' && !known.has(token.start))
+      names.add(unquote(token.text)).add(words.peekName().name);
+    words.next();
+  }
+  return [...names];
 }
 
 /** A view in printed form. Its query may have any syntax. */

@@ -1,7 +1,8 @@
-import { isNamedKind, KINDS, type Kind, kindKeywords } from './kinds.js';
+import { CodedError, formatExcerpt } from '@sqlpipe/text';
+import { isNamedKind, isObjectKind, KINDS, type Kind, kindKeywords } from './kinds.js';
 import type { NameSpan } from './name.js';
-import { TokenReader } from './token-reader.js';
-import { significantTokens, type Token } from './tokens.js';
+import { NEWEST_COMMENT_RULES, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
+import { canHaveComments, joinTokens, significantTokens, type Token, TokenReader } from './tokens.js';
 
 /** The kind and name of an object, or of a principal. For a right, the name is that of the principal who has it. */
 export interface KindAndName {
@@ -51,7 +52,7 @@ export const readStatementHead = (statement: string): StatementHead =>
   readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /** Reads a head as servers print it, without a lexer, because most heads are printed. It has no comment, so all servers read it alike. */
-export function readPrintedHead(statement: string): StatementHead | undefined {
+function readPrintedHead(statement: string): StatementHead | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATE_PHRASES.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
@@ -60,7 +61,7 @@ export function readPrintedHead(statement: string): StatementHead | undefined {
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
-export function readHead(tokens: Iterable<Token>): StatementHead {
+function readHead(tokens: Iterable<Token>): StatementHead {
   const words = new TokenReader(tokens);
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
   const head = { kind: 'other' as Kind, name: '', verb: readVerb(words), ...noOptions }; // fields between two spreads took twice the time
@@ -135,4 +136,44 @@ function skipParentheses(words: TokenReader): void {
     else if (words.acceptPunctuation(')')) depth--;
     else if (depth) words.next();
   } while (depth && words.peek());
+}
+
+/**
+ * Explains how a server would read a statement differently from SQL; undefined if none would. Of an object, only the head has to be the
+ * same; of any other statement, every token.
+ * @param allRules those of the servers that may run the statement
+ */
+export function findAmbiguity(statement: string, allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES) {
+  const printedHead = readPrintedHead(statement);
+  if (printedHead && isObjectKind(printedHead.kind)) return undefined;
+  if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it
+  const head = printedHead ?? readHead(significantTokens(statement));
+  const hasComments = canHaveComments(statement);
+  for (const rules of allRules) {
+    const other = readHead(serverTokens(statement, 0, rules));
+    const compared = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const;
+    if (compared.some(property => head[property] !== other[property])) return formatAmbiguity(head, other, rules);
+    if (!hasComments || isObjectKind(head.kind)) continue;
+    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, 0, rules)))
+      return formatAmbiguity(head, other, rules);
+  }
+  return undefined;
+}
+
+/** Identifies a statement that SQL and the newest servers read alike. @throws CodedError if not; see `findAmbiguity` */
+export function requireUnambiguous(statement: string): StatementIdentity {
+  const identity = identify(statement);
+  const reason = findAmbiguity(statement, [NEWEST_COMMENT_RULES]);
+  if (reason) throw new CodedError('REJECTED', `${formatExcerpt(displayName(identity), 80)}: ${reason}`);
+  return identity;
+}
+
+/** Matches text that has the same tokens by all rules: words, common punctuation, and quoted text that is not next to a word. */
+const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
+
+function formatAmbiguity(head: StatementHead, other: StatementHead, rules: ServerCommentRules): string {
+  const [ours, theirs] = [head, other].map(each => formatExcerpt(displayName(each) || 'no statement', 80));
+  const what = ours === theirs ? 'reads it differently' : `reads ${theirs}`;
+  const versions = rules === '9.0' ? 'before 9.3.2' : 'from 9.3.2 on';
+  return `SQL reads ${ours}, but QuestDB ${versions} ${what}; remove quotes and dashes from its comments`;
 }

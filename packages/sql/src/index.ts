@@ -1,10 +1,11 @@
-export { findAmbiguity, requireUnambiguous } from './ambiguity.js';
 export { PLAN_START, parseFailureMarker, printFailureMarker } from './failure-marker.js';
 export {
   displayName,
+  findAmbiguity,
   identify,
   type KindAndName,
   readStatementHead,
+  requireUnambiguous,
   returnsRows,
   type StatementHead,
   type StatementIdentity,
@@ -36,7 +37,6 @@ export {
   NameMap,
   NameSet,
   type NameSpan,
-  parseName,
   quoteLiteral,
 } from './name.js';
 export { findSecrets, redact, redactFully } from './redact.js';
@@ -50,13 +50,13 @@ export {
   serverTokens,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
-export { TokenReader } from './token-reader.js';
 export {
   canHaveComments,
   keywordOf,
   printOnOneLine,
   significantTokens,
   type Token,
+  TokenReader,
   tokens,
   unquote,
   WHITESPACE,

@@ -1,8 +1,3 @@
-import { type Token, unquote } from './tokens.js';
-
-/** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
-const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
-
 /** A name without quotes and without the schema `public`, and where it starts in the text, with quotes. */
 export interface LocatedName {
   readonly name: string;
@@ -13,32 +8,6 @@ export interface LocatedName {
 export interface NameSpan extends LocatedName {
   readonly end: number;
 }
-
-/**
- * Parses a name in any quotes, without the schema `public`; '' if there is none. Quoted text that adjoins a name is no part of it: it may
- * be a secret.
- * @param peek returns a significant token by distance
- */
-export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
-  const [first, second] = [peek(0), peek(1)];
-  const hasSchema =
-    second?.text === '.' && first?.type !== 'punctuation' && unquote(first?.text ?? '').toLowerCase() === 'public';
-  let count = hasSchema ? 2 : 0;
-  let name = '';
-  const start = peek(count)?.start ?? 0;
-  let end = start;
-  for (let token = peek(count); token && token.start === end; token = peek(count)) {
-    if (token.type === 'punctuation' && NAME_TERMINATORS.includes(token.text.charAt(0))) break;
-    if (isQuoted(token) && name !== '') break;
-    name += unquote(token.text);
-    end += token.text.length;
-    count++;
-    if (isQuoted(token)) break;
-  }
-  return { name, start, end, tokens: count };
-}
-
-export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
 
 /** A name as a string literal of SQL: in single quotes, with single quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;

@@ -1,8 +1,6 @@
 import { identify } from './identify.js';
 import { isObjectKind, isRightKind } from './kinds.js';
-import { isQuoted } from './name.js';
-import { TokenReader } from './token-reader.js';
-import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
+import { isQuoted, keywordOf, significantTokens, type Token, TokenReader, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const CREDENTIAL_WORDS = new Set(['PASSWORD', 'TOKEN', 'JWK']);

@@ -3,6 +3,7 @@
  * - Strings are in '…', names in "…" and `…`. There are no backslash escapes and no dollar quotes.
  * - A `--` comment ends before LF or CR. Block comments nest.
  */
+import type { NameSpan } from './name.js';
 
 /** For `sql`, the quote in a block comment `don't` is text. For `server` (QuestDB), it starts a string, and `--` starts a line comment. */
 export type LexerRules = 'sql' | 'server';
@@ -145,3 +146,87 @@ export function joinTokens(tokens: Iterable<Token>): string {
 
 /** A statement without comments and without its `;`, with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
+
+/** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
+const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
+
+export const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
+
+/** Reads the tokens of a statement one by one, with lookahead. They are never all in memory, because bodies are long. */
+export class TokenReader {
+  readonly #source: Iterator<Token>;
+  readonly #ahead: Token[] = [];
+
+  constructor(tokens: Iterable<Token>) {
+    this.#source = tokens[Symbol.iterator]();
+  }
+
+  peek(distance = 0): Token | undefined {
+    while (this.#ahead.length <= distance) {
+      const { done, value } = this.#source.next();
+      if (done) return undefined;
+      this.#ahead.push(value);
+    }
+    return this.#ahead[distance];
+  }
+
+  next(): Token | undefined {
+    const token = this.peek();
+    this.#ahead.shift();
+    return token;
+  }
+
+  get word(): string {
+    return keywordOf(this.peek());
+  }
+
+  /** Skips the words if they come next, in upper or lower case; returns whether they did. */
+  accept(phrase: string): boolean {
+    const words = phrase.split(' ');
+    if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
+    this.#ahead.splice(0, words.length);
+    return true;
+  }
+
+  acceptPunctuation(character: string): boolean {
+    const isNext = this.peek()?.text === character;
+    if (isNext) this.next();
+    return isNext;
+  }
+
+  skipTo(word: string): void {
+    while (this.peek() && this.word !== word) this.next();
+  }
+
+  /** Reads the name that starts with the next token. */
+  readName(): NameSpan {
+    const { tokenCount, ...name } = this.peekName();
+    this.#ahead.splice(0, tokenCount);
+    return name;
+  }
+
+  /**
+   * The name that starts with the next token, in any quotes, without the schema `public`; '' if there is none. It may consist of several
+   * tokens. Quoted text that adjoins a name is no part of it: it may be a secret.
+   */
+  peekName(): NameSpan & { tokenCount: number } {
+    const first = this.peek();
+    const hasSchema =
+      this.peek(1)?.text === '.' &&
+      first?.type !== 'punctuation' &&
+      unquote(first?.text ?? '').toLowerCase() === 'public';
+    let tokenCount = hasSchema ? 2 : 0;
+    let name = '';
+    const start = this.peek(tokenCount)?.start ?? 0;
+    let end = start;
+    for (let token = this.peek(tokenCount); token && token.start === end; token = this.peek(tokenCount)) {
+      if (token.type === 'punctuation' && NAME_TERMINATORS.includes(token.text.charAt(0))) break;
+      if (isQuoted(token) && name !== '') break;
+      name += unquote(token.text);
+      end += token.text.length;
+      tokenCount++;
+      if (isQuoted(token)) break;
+    }
+    return { name, start, end, tokenCount };
+  }
+}
