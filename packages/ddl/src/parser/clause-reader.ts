@@ -90,7 +90,7 @@ export interface Clause<F extends object = object> {
   readonly words?: readonly string[];
   /** A server without this feature has neither the clause nor the ALTER of the property. By default, every server has them. */
   readonly feature?: FeatureName;
-  /** Parses the clause after its first word. Sets `reader.position` if a rejection of the value has another position than that word. */
+  /** Parses the clause after its first word. Sets `reader.position` if the value is not rejected at its last token. */
   parse?(reader: ClauseReader): Partial<F>;
   /** What a CREATE without the clause states. */
   whenAbsent?(reader: ClauseReader): Partial<F>;
@@ -105,8 +105,8 @@ export class ClauseReader {
   token: string | undefined;
   /** What must come next, in the wording of the server's message; undefined if the statement may end. */
   expected: string | undefined;
-  /** The position of a rejection of the value of the current clause. */
-  position = 0;
+  /** The position of a rejection of the value of the current clause; by default, its last token. */
+  position: number | undefined;
   /** The names in clauses. `covered` has the columns that an index covers, by the indexed column. */
   readonly clauseNames: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
     readonly covered: NameMap<LocatedName[]>;
@@ -138,9 +138,9 @@ export class ClauseReader {
     }
     if (duplicate !== undefined && this.spans.has(name)) throw this.cursor.error(duplicate);
     const start = this.cursor.previousEnd;
-    this.position = this.cursor.start;
+    this.position = undefined;
     Object.assign(this.definition, property.parse?.(this));
-    const { position } = this;
+    const { position = this.cursor.start } = this;
     if (isChecked) property.check?.(this.definition, position, this.context);
     this.advance();
     this.spans.set(name, { start, end: this.cursor.previousEnd, position });

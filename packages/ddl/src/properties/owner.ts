@@ -9,11 +9,9 @@ export const OWNER = defineProperty<{ readonly owner?: string | undefined }>()({
   isOptional: true,
   words: ['owned'],
   feature: 'owners',
-  parse(reader) {
-    reader.cursor.expect('by');
-    const { name, start } = parseEntityName(reader.cursor, 'owner name');
-    reader.position = start;
-    return { owner: name };
+  parse({ cursor }) {
+    cursor.expect('by');
+    return { owner: parseEntityName(cursor, 'owner name').name };
   },
   print: ({ owner }) => printOwner(owner),
   unalterable: { reason: 'no statement changes an owner' },

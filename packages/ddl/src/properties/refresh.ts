@@ -151,12 +151,9 @@ export const BASE = defineProperty<Pick<MaterializedViewDefinition, 'base'>>()({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
   words: ['with'],
-  parse(reader) {
-    const { cursor } = reader;
+  parse({ cursor }) {
     cursor.expect('base');
-    const { name, start } = parseTableName(cursor, 'base table');
-    reader.position = start;
-    return { base: name };
+    return { base: parseTableName(cursor, 'base table').name };
   },
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });

@@ -33,19 +33,18 @@ export const PARTITIONING = defineProperty<Pick<MaterializedViewDefinition, 'par
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   words: ['partition'],
-  parse(reader) {
-    const { cursor, definition, isQuery } = reader;
+  parse({ cursor, definition, isQuery }) {
     cursor.expect('by');
-    const { name, start } = parseLiteral(cursor);
-    const reject = (problem: string) => new RejectionError(start, problem);
+    const { name } = parseLiteral(cursor);
     if (definition.kind === 'table' && !isQuery && definition.timestamp === undefined)
-      throw reject('partitioning is possible only on tables with designated timestamps');
+      throw cursor.error('partitioning is possible only on tables with designated timestamps');
     const partitionBy = PARTITION_UNITS.find(unit => unit === name.toUpperCase());
     const forbidden = NO_PARTITIONS[definition.kind];
     if (partitionBy === undefined)
-      throw reject(`${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`);
-    if (partitionBy === 'NONE' && forbidden !== undefined) throw reject(forbidden);
-    reader.position = start;
+      throw cursor.error(
+        `${forbidden === undefined ? "'NONE', " : ''}'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected`,
+      );
+    if (partitionBy === 'NONE' && forbidden !== undefined) throw cursor.error(forbidden);
     return { partitionBy };
   },
   print: ({ partitionBy, timestamp }) =>
@@ -82,11 +81,7 @@ export const FORMAT = defineProperty<
   value: ({ isParquet }) => (isParquet ? 'PARQUET' : 'NATIVE'),
   words: ['format'],
   feature: 'FORMAT PARQUET',
-  parse(reader) {
-    const isParquet = reader.cursor.requireWord('parquet', 'native') === 'parquet';
-    reader.position = reader.cursor.start;
-    return { isParquet };
-  },
+  parse: ({ cursor }) => ({ isParquet: cursor.requireWord('parquet', 'native') === 'parquet' }),
   check({ isParquet, wal }, position) {
     if (isParquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
   },
@@ -137,12 +132,9 @@ export const VOLUME = defineProperty<{ readonly volume?: string | undefined }>()
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
   words: ['in'],
-  parse(reader) {
-    const { cursor } = reader;
+  parse({ cursor }) {
     cursor.expect('volume');
-    const alias = cursor.require('path for volume');
-    reader.position = cursor.start;
-    return { volume: unquoteToken(alias) };
+    return { volume: unquoteToken(cursor.require('path for volume')) };
   },
   print: ({ volume }, { quoted }) =>
     volume === undefined ? '' : `${quoted ? '' : ','} IN VOLUME ${quoted ? quoteName(volume) : volume}`,

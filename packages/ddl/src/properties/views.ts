@@ -39,10 +39,9 @@ export const FLUSH = defineProperty<Pick<LiveViewDefinition, 'flush'>>()({
   name: 'flush interval',
   value: ({ flush }) => flush,
   words: ['flush'],
-  parse(reader) {
-    const { text, micros, position } = parseLengthAfter(reader.cursor, 'every');
-    if (micros < 100_000n) throw new RejectionError(position, 'live view FLUSH EVERY must be at least 100ms');
-    reader.position = position;
+  parse({ cursor }) {
+    const { text, micros } = parseLengthAfter(cursor, 'every');
+    if (micros < 100_000n) throw cursor.error('live view FLUSH EVERY must be at least 100ms');
     return { flush: text };
   },
   // Without IN MEMORY, this is also the time in memory.
@@ -58,13 +57,10 @@ export const IN_MEMORY = defineProperty<Pick<LiveViewDefinition, 'inMemory'>>()(
   name: 'time in memory',
   value: ({ inMemory }) => inMemory,
   words: ['in'],
-  parse(reader) {
-    const { flush = '' } = reader.definition;
-    const { maxInMemory = Number.POSITIVE_INFINITY } = reader.context;
-    const { text, micros, position } = parseLengthAfter(reader.cursor, 'memory');
-    if (micros < microsOf(flush))
-      throw new RejectionError(position, `live view IN MEMORY must be at least FLUSH EVERY (${flush})`);
-    if (micros > maxInMemory) throw new RejectionError(position, formatTooLong('IN MEMORY', maxInMemory));
+  parse({ cursor, definition: { flush = '' }, context: { maxInMemory = Number.POSITIVE_INFINITY } }) {
+    const { text, micros } = parseLengthAfter(cursor, 'memory');
+    if (micros < microsOf(flush)) throw cursor.error(`live view IN MEMORY must be at least FLUSH EVERY (${flush})`);
+    if (micros > maxInMemory) throw cursor.error(formatTooLong('IN MEMORY', maxInMemory));
     return { inMemory: text };
   },
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
@@ -76,18 +72,16 @@ export const START_FROM = defineProperty<Pick<LiveViewDefinition, 'start'>>()({
   parse({ cursor }) {
     cursor.expect('from');
     const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
-    const position = cursor.start;
     if (isWord(token, 'now') || isWord(token, 'beginning')) {
       const isCall = cursor.next() === '(';
       if (isCall && isWord(token, 'now')) throw cursor.error('live view START FROM NOW does not take arguments');
       cursor.unread();
       return { start: token.toUpperCase() };
     }
-    if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
-    if (!token.startsWith("'"))
-      throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
+    if (isWord(token, 'null')) throw cursor.error('live view START FROM does not accept NULL');
+    if (!token.startsWith("'")) throw cursor.error("'now', 'beginning' or a quoted timestamp literal expected");
     if (parseTimestamp(unquoteToken(token))) return { start: token };
-    throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquoteToken(token)}]`);
+    throw cursor.error(`invalid live view START FROM timestamp [ts=${unquoteToken(token)}]`);
   },
   value: ({ start }) => parseTimestamp(unquoteToken(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
@@ -102,16 +96,14 @@ function formatTooLong(clause: string, micros: number): string {
 function parseLengthAfter(cursor: Cursor, word: string) {
   cursor.expect(word);
   const text = cursor.require('duration');
-  const position = cursor.start;
   const [, digits = '', unit = ''] = /^([\d_]*)(ms|[smhd])$/.exec(text) ?? [];
   const factor = MICROS.get(unit);
-  if (factor === undefined)
-    throw new RejectionError(position, `invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: ${text}`);
+  if (factor === undefined) throw cursor.error(`invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: ${text}`);
   const count = parseInt64(digits);
-  if (!count) throw new RejectionError(position, `invalid duration value: ${text}`);
+  if (!count) throw cursor.error(`invalid duration value: ${text}`);
   const micros = count * BigInt(factor);
-  if (BigInt.asIntN(64, micros) !== micros) throw new RejectionError(position, 'live view duration is out of range');
-  return { text: `${count}${unit}`, micros, position };
+  if (BigInt.asIntN(64, micros) !== micros) throw cursor.error('live view duration is out of range');
+  return { text: `${count}${unit}`, micros };
 }
 
 function microsOf(text: string): bigint {
