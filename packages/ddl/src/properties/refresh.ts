@@ -6,106 +6,88 @@ import { MICROS, MICROS_PER_DAY, parseInt32, parseTimestamp } from '../parser/nu
 import { defineProperty } from '../property.js';
 import { findSampling } from '../queries/query-columns.js';
 
-class RefreshReader {
-  token = '';
-
-  /** @param next reads the token after a clause: CREATE requires one; at the end of an ALTER, it returns `as` */
-  constructor(
-    private readonly cursor: Cursor,
-    private readonly next = (expected: string): string => cursor.require(expected),
-  ) {}
-
-  /** Reads the clause after REFRESH, and the token after it. */
-  read(): Refresh {
-    const { type, every } = this.#readType();
-    const deferred = isWord(this.token, 'deferred');
-    if (deferred) this.token = this.next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
-    const head = { type, deferred, every };
-    if (isWord(this.token, 'period')) return { ...head, ...this.#readPeriod() };
-    if (type !== 'EVERY' || !isWord(this.token, 'start')) return head;
-    const { cursor } = this;
-    const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
-    if (!start) throw cursor.error('invalid START timestamp value');
-    this.token = this.next("'time zone' or 'as'");
-    if (!isWord(this.token, 'time')) return { ...head, start, timeZone: undefined };
-    cursor.expect('zone');
-    const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
-    this.token = this.next("'as'");
-    return { ...head, start, timeZone };
+/** Parses the clause after REFRESH, and reads the token after it. @param next reads the token after a part of the clause */
+function parseRefresh(cursor: Cursor, next = (expected: string) => cursor.require(expected)): Refresh {
+  let token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
+  let type: Refresh['type'] = isWord(token, 'manual') ? 'MANUAL' : 'IMMEDIATE';
+  let every: string | undefined;
+  if (type === 'MANUAL' || isWord(token, 'immediate')) token = next("'deferred' or 'period' or 'as'");
+  // INCREMENTAL is the former name of IMMEDIATE.
+  else if (isWord(token, 'incremental')) token = next("'as'");
+  else if (isWord(token, 'every')) {
+    const { count, unit } = parseInterval(cursor, 'interval');
+    if (!'Mywdhm'.includes(unit))
+      throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
+    [type, every] = ['EVERY', count + unit];
+    token = next("'deferred' or 'start' or 'period' or 'as'");
   }
-
-  #readType(): Pick<Refresh, 'type' | 'every'> {
-    const { cursor } = this;
-    this.token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
-    const isManual = isWord(this.token, 'manual');
-    if (isManual || isWord(this.token, 'immediate')) this.token = this.next("'deferred' or 'period' or 'as'");
-    // INCREMENTAL is the former name of IMMEDIATE.
-    else if (isWord(this.token, 'incremental')) this.token = this.next("'as'");
-    else if (isWord(this.token, 'every')) {
-      const { count, unit } = parseInterval(cursor, cursor.require('interval'));
-      if (!'Mywdhm'.includes(unit))
-        throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
-      this.token = this.next("'deferred' or 'start' or 'period' or 'as'");
-      return { type: 'EVERY', every: count + unit };
-    }
-    return { type: isManual ? 'MANUAL' : 'IMMEDIATE' };
+  const deferred = isWord(token, 'deferred');
+  if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
+  const head = { type, deferred, every };
+  if (isWord(token, 'period')) {
+    const period = parsePeriod(cursor);
+    next("'as'");
+    return { ...head, ...period };
   }
-
-  #readPeriod(): Pick<Refresh, 'period' | 'timeZone'> {
-    const { cursor } = this;
-    cursor.expect('(');
-    this.token = cursor.require("'length' or 'sample'");
-    let clause: Pick<Refresh, 'period' | 'timeZone'> = { period: 'sample by interval' };
-    if (isWord(this.token, 'length')) clause = this.#readLength();
-    else if (isWord(this.token, 'sample')) {
-      cursor.expect('by', 'interval');
-      this.token = cursor.require("')'");
-    } else throw cursor.error("'length' or 'sample' expected");
-    if (this.token !== ')') throw cursor.error("')' expected");
-    this.token = this.next("'as'");
-    return clause;
-  }
-
-  #readLength(): Pick<Refresh, 'period' | 'timeZone'> {
-    const { cursor } = this;
-    const length = parseInterval(cursor, cursor.require('LENGTH interval'));
-    rejectLongPeriod(length, cursor.start);
-    this.token = cursor.require("'time zone' or 'delay' or ')'");
-    let timeZone: string | undefined;
-    if (isWord(this.token, 'time')) {
-      cursor.expect('zone');
-      const token = cursor.require('TIME ZONE name');
-      if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
-      timeZone = unquoteToken(token);
-      rejectInvalidTimeZone(timeZone, cursor.start);
-      this.token = cursor.require("'delay' or ')'");
-    }
-    let delay: Interval | undefined;
-    if (isWord(this.token, 'delay')) {
-      delay = parseInterval(cursor, cursor.require('DELAY interval'));
-      if (toMicros(delay, 'delay', cursor.start) >= toMicros(length, 'length', cursor.start))
-        throw cursor.error('delay cannot be equal to or greater than length');
-      this.token = cursor.require("')'");
-    }
-    return { timeZone, period: { length: length.count + length.unit, delay: delay && delay.count + delay.unit } };
-  }
+  if (type !== 'EVERY' || !isWord(token, 'start')) return head;
+  const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
+  if (!start) throw cursor.error('invalid START timestamp value');
+  if (!isWord(next("'time zone' or 'as'"), 'time')) return { ...head, start, timeZone: undefined };
+  cursor.expect('zone');
+  const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
+  next("'as'");
+  return { ...head, start, timeZone };
 }
 
+/** Parses the text after PERIOD. */
+function parsePeriod(cursor: Cursor): Pick<Refresh, 'period' | 'timeZone'> {
+  cursor.expect('(');
+  const kind = cursor.require("'length' or 'sample'");
+  if (isWord(kind, 'sample')) {
+    cursor.expect('by', 'interval');
+    cursor.expectToken(cursor.require("')'"), ')');
+    return { period: 'sample by interval' };
+  }
+  if (!isWord(kind, 'length')) throw cursor.error("'length' or 'sample' expected");
+  const length = parseInterval(cursor, 'LENGTH interval');
+  rejectLongPeriod(length, cursor.start);
+  let token = cursor.require("'time zone' or 'delay' or ')'");
+  let timeZone: string | undefined;
+  if (isWord(token, 'time')) {
+    cursor.expect('zone');
+    token = cursor.require('TIME ZONE name');
+    if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
+    timeZone = unquoteToken(token);
+    rejectInvalidTimeZone(timeZone, cursor.start);
+    token = cursor.require("'delay' or ')'");
+  }
+  let delay: Interval | undefined;
+  if (isWord(token, 'delay')) {
+    delay = parseInterval(cursor, 'DELAY interval');
+    if (toMicros(delay, 'delay', cursor.start) >= toMicros(length, 'length', cursor.start))
+      throw cursor.error('delay cannot be equal to or greater than length');
+    token = cursor.require("')'");
+  }
+  cursor.expectToken(token, ')');
+  return { timeZone, period: { length: length.count + length.unit, delay: delay && delay.count + delay.unit } };
+}
+
+/** Parses the clause after SET REFRESH. The word AS may end it, as in CREATE. */
 function parseSetRefresh(cursor: Cursor): Refresh {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
     throw cursor.error(`${choices} expected`);
   cursor.unread();
-  const reader = new RefreshReader(cursor, () => {
-    const token = cursor.next();
-    if (token && isWord(token, 'deferred')) throw unexpectedTokenError(cursor.start, token);
-    return token === undefined || token === ';' ? 'as' : token;
+  let last = '';
+  const refresh = parseRefresh(cursor, () => {
+    last = cursor.next() ?? ';';
+    if (isWord(last, 'deferred')) throw unexpectedTokenError(cursor.start, last);
+    return last;
   });
-  const clause = reader.read();
-  if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.start, reader.token);
-  rejectInvalidTimeZone(clause.timeZone, cursor.start);
-  return clause;
+  if (last !== ';' && !isWord(last, 'as')) throw unexpectedTokenError(cursor.start, last);
+  rejectInvalidTimeZone(refresh.timeZone, cursor.start);
+  return refresh;
 }
 
 /** Rejects a text that is neither the IANA name of a time zone nor an offset such as `+01:00`. */
@@ -124,7 +106,8 @@ export interface Interval {
 }
 
 /** Parses `10m`: a number, which is optional, and a unit. */
-function parseInterval(cursor: Cursor, text: string): Interval {
+function parseInterval(cursor: Cursor, expected: string): Interval {
+  const text = cursor.require(expected);
   if (text === '-') throw cursor.error(`positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
   if (count !== undefined && count <= 0) throw cursor.error(`positive number expected: ${text}`);
@@ -165,7 +148,7 @@ export const REFRESH = defineProperty<RefreshedView, { readonly action: 'refresh
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   words: ['refresh'],
   parse({ cursor }) {
-    const refresh = new RefreshReader(cursor).read();
+    const refresh = parseRefresh(cursor);
     cursor.unread();
     return { refresh };
   },
