@@ -1,4 +1,4 @@
-import { Cursor, RejectionError } from '../parser/cursor.js';
+import { serverTokens } from '@sqlpipe/sql';
 import { TYPE_NAMES } from '../parser/types.js';
 import { RESERVED, wordsWith } from '../parser/words.js';
 
@@ -16,13 +16,11 @@ const ITEM_KEYWORDS = wordsWith('item');
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
-  const cursor = new Cursor(query);
   const tokens: { text: string; start: number }[] = [];
-  try {
-    for (let text = cursor.next(); text !== undefined; text = cursor.next()) tokens.push({ text, start: cursor.start });
-  } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
-    tokens.push({ text: query.slice(cursor.start), start: cursor.start }); // a quote that is never closed
+  for (const { text, start } of serverTokens(query)) {
+    const isUnclosed = text === '"';
+    tokens.push({ text: isUnclosed ? query.slice(start) : text, start });
+    if (isUnclosed) break;
   }
   if (tokens.at(-1)?.text === ';') tokens.pop();
   return withDepths(tokens);
