@@ -33,7 +33,7 @@ const PRINTED_TYPE =
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
 /** Matches the name and the rest of a column. A name has at most 127 characters, and may contain blanks and words that look like types. */
-const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${PRINTED_TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+const COLUMN = new RegExp(String.raw`^([^(]{1,127}?)( (?:${PRINTED_TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
 /** Matches a name that needs no quotes. It has no letter outside of ASCII whose lower case is ASCII, because that could make a keyword. */
 const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
@@ -82,7 +82,8 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
   };
   const column = (line: string): PrintedColumn => {
     const blank = line.indexOf(' ');
-    const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
+    if (blank < 0) return [line, '']; // no column
+    const [, bare = line.slice(0, blank), definition = line.slice(blank)] = COLUMN.exec(line) ?? [];
     return [repairName(bare), repairList(' INCLUDE (', ', ', definition)];
   };
 
@@ -122,7 +123,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
       const comma = list.indexOf(COLUMN_SEPARATOR, start);
       const [name, definition] = repairColumn(list.slice(start, comma < 0 ? undefined : comma));
       end = comma < 0 ? list.length : comma + COLUMN_SEPARATOR.length;
-      repaired += `${name} ${definition}${comma < 0 ? '' : COLUMN_SEPARATOR}`;
+      repaired += name + definition + (comma < 0 ? '' : COLUMN_SEPARATOR);
     }
     start = end;
   }
@@ -131,12 +132,12 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
 
 /** Prints columns as a query. Only a query, `SELECT ARRAY[]`, can create the type of an empty array. Undefined without such a column. */
 function printAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
-  const untyped = columns.flatMap(([name, definition]) => (definition === 'ARRAY' ? name : []));
-  const hasOptions = columns.some(([, definition]) => definition.includes(' '));
+  const untyped = columns.flatMap(([name, definition]) => (definition === ' ARRAY' ? name : []));
+  const hasOptions = columns.some(([, definition]) => !/^ \S+$/.test(definition));
   if (!untyped.length || hasOptions) return undefined;
   warnings.push(`rewritten as a query, because the type of ${untyped.join(', ')} cannot be written`);
   const select = columns.map(([name, definition]) =>
-    definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
+    definition === ' ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS${definition}) AS ${name}`,
   );
   return `AS (\nSELECT ${select.join(', ')} FROM long_sequence(0)`;
 }
