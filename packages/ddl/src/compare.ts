@@ -7,7 +7,7 @@ import { parseDefinition } from './create/parse-create.js';
 import { type Defaults, type Definition, SERVER_DEFAULTS, type TableDefinition } from './definition.js';
 import { catchRejection, RejectionError, tryParse } from './parser/cursor.js';
 import { printDefinition } from './print.js';
-import { type AnyProperty, type PropertyName, propertiesOf } from './properties/object-properties.js';
+import { type PropertyName, propertiesOf } from './properties/object-properties.js';
 import { OWNER } from './properties/owner.js';
 import { COLUMN_ORDER, columnPropertyName, EXPLICIT } from './property.js';
 import { findQueryColumns } from './queries/query-columns.js';
@@ -26,12 +26,6 @@ export interface CompareOptions {
 
 type FindTable = (name: string) => string | undefined;
 
-/** The result of comparing two statements. */
-export interface StatementComparison extends Comparison {
-  /** Whether the statements were compared by their tokens. */
-  readonly isTokenComparison: boolean;
-}
-
 const WHOLE_STATEMENT = 'statement';
 const MISSING = 'none';
 
@@ -45,20 +39,18 @@ export function listComparedProperties(kind: Kind): PropertyName[] {
   return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), WHOLE_STATEMENT];
 }
 
-const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], isTokenComparison: false };
-
 /** Compares two statements by their meaning or, if one is not understood, by their tokens. Misprints of servers are repaired first. */
-export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
+export function compareStatements(a: string, b: string, options: CompareOptions = {}): Comparison {
   const { findTableOfB } = options;
   // In two schemas, the same name after LIKE may mean different tables.
-  if (a === b && !(findTableOfB && /\blike\b/i.test(a))) return NO_DIFFERENCE;
+  if (a === b && !(findTableOfB && /\blike\b/i.test(a))) return newComparison();
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
   if (isPrincipalKind(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObjectKind(kindA) || !isObjectKind(kindB)) return compareTexts(a, b);
   const optionsOfB = findTableOfB ? { ...options, findTable: findTableOfB } : options;
   const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, optionsOfB)];
   if (!definitionA || !definitionB) return compareTexts(a, b, formatSyntaxError);
-  return { ...compareDefinitions(definitionA, definitionB), isTokenComparison: false };
+  return compareDefinitions(definitionA, definitionB);
 }
 
 /** Repairs and parses a statement, and resolves LIKE. Undefined if the statement creates no object, or if its syntax is unknown. */
@@ -101,18 +93,18 @@ function hasBuiltInDefaults(statement: string, defaults: Defaults): boolean {
 }
 
 /** Compares two statements of principals. Undefined if one of them contains an unknown clause. */
-function comparePrincipals(a: string, b: string): StatementComparison | undefined {
+function comparePrincipals(a: string, b: string): Comparison | undefined {
   const [principalA, principalB] = [parsePrincipal(a), parsePrincipal(b)];
   if (!principalA || !principalB) return undefined;
-  const comparison = new ComparisonBuilder();
-  comparison.add('name', principalA.name, principalB.name);
-  comparison.add('owner', principalA.owner, principalB.owner);
-  comparison.add('external alias', principalA.alias ?? MISSING, principalB.alias ?? MISSING);
-  comparison.add('credentials', principalA.credentials, principalB.credentials, true);
+  const comparison = newComparison();
+  compareProperty(comparison, 'name', principalA.name, principalB.name);
+  compareProperty(comparison, 'owner', principalA.owner, principalB.owner);
+  compareProperty(comparison, 'external alias', principalA.alias ?? MISSING, principalB.alias ?? MISSING);
+  compareProperty(comparison, 'credentials', principalA.credentials, principalB.credentials, true);
   const differences = comparison.differences.map(each =>
     each.property === 'credentials' ? { ...each, a: '***', b: '***' } : each,
   );
-  return { ...comparison, differences, isTokenComparison: false };
+  return { ...comparison, differences };
 }
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
@@ -121,15 +113,16 @@ function formatSyntaxError(statement: string): string {
   return result instanceof RejectionError ? `${result.message.trim()}: ` : '';
 }
 
-function compareTexts(a: string, b: string, prefix: (statement: string) => string = () => ''): StatementComparison {
+function compareTexts(a: string, b: string, prefix: (statement: string) => string = () => ''): Comparison {
+  const comparison = newComparison();
   const found = findQueryDifference(a, b);
-  if (!found) return { ...NO_DIFFERENCE, isTokenComparison: true };
-  const difference: PropertyDifference = {
-    property: WHOLE_STATEMENT,
-    a: prefix(a) + lineAt(a, found.a),
-    b: prefix(b) + lineAt(b, found.b),
-  };
-  return { differences: [difference], notComparable: [], isTokenComparison: true };
+  if (found)
+    comparison.differences.push({
+      property: WHOLE_STATEMENT,
+      a: prefix(a) + lineAt(a, found.a),
+      b: prefix(b) + lineAt(b, found.b),
+    });
+  return { ...comparison, isTokenComparison: true };
 }
 
 const EXCERPT_WIDTH = 80;
@@ -152,51 +145,51 @@ export interface PropertyDifference {
   readonly b: string;
 }
 
-/** The result of comparing two definitions. */
+/** The result of comparing two statements or definitions. */
 export interface Comparison {
   readonly differences: PropertyDifference[];
   /** What could not be compared, and may differ or not: for example, a hidden property that only one definition states. */
   readonly notComparable: string[];
+  /** Whether statements were compared by their tokens. */
+  readonly isTokenComparison: boolean;
 }
+
+const newComparison = (): Comparison => ({ differences: [], notComparable: [], isTokenComparison: false });
 
 /** Compares two definitions property by property. */
 export function compareDefinitions(a: Definition, b: Definition): Comparison {
-  const comparison = new ComparisonBuilder();
-  comparison.add('name', a.name, b.name);
-  if (a.kind !== b.kind) comparison.add('kind', a.kind, b.kind);
-  else if (a.kind === 'table' && b.kind === 'table') compareTables(a, b, comparison);
-  else if (a.kind !== 'table' && b.kind !== 'table') {
-    const difference = findQueryDifference(a.body, b.body);
-    const excerpts = difference && { a: excerptAround(a.body, difference.a), b: excerptAround(b.body, difference.b) };
-    if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // `add` would skip excerpts that are the same
-    comparison.addAll(propertiesOf(a.kind), a, b);
+  const comparison = newComparison();
+  compareProperty(comparison, 'name', a.name, b.name);
+  if (a.kind !== b.kind) compareProperty(comparison, 'kind', a.kind, b.kind);
+  else if (likeOf(a) !== undefined || likeOf(b) !== undefined) {
+    compareProperty(comparison, 'owner', OWNER.value(a), OWNER.value(b));
+    if (!isSameName(likeOf(a), likeOf(b)))
+      comparison.notComparable.push('all columns and properties (CREATE TABLE … LIKE)');
+  } else {
+    if (a.kind === 'table' && b.kind === 'table') compareColumns(toColumnList(a), toColumnList(b), comparison);
+    else if (a.kind !== 'table' && b.kind !== 'table') {
+      const difference = findQueryDifference(a.body, b.body);
+      const excerpts = difference && { a: excerptAround(a.body, difference.a), b: excerptAround(b.body, difference.b) };
+      if (excerpts) comparison.differences.push({ property: 'query', ...excerpts }); // two excerpts may be the same
+    }
+    for (const { name, value, isHidden } of propertiesOf(a.kind))
+      compareProperty(comparison, name, value(a), value(b), isHidden);
   }
   return comparison;
 }
 
-class ComparisonBuilder implements Comparison {
-  readonly differences: PropertyDifference[] = [];
-  readonly notComparable: string[] = [];
+const likeOf = (definition: Definition) => (definition.kind === 'table' ? definition.like : undefined);
 
-  add(property: PropertyName, a: string | undefined, b: string | undefined, isHidden = false): void {
-    if (a !== undefined && b !== undefined) {
-      if (a !== b) this.differences.push({ property, a, b });
-    } else if (isHidden && a !== b) this.notComparable.push(property);
-  }
-
-  addAll(properties: readonly AnyProperty[], a: Definition, b: Definition): void {
-    for (const { name, value, isHidden } of properties) this.add(name, value(a), value(b), isHidden);
-  }
-}
-
-function compareTables(a: TableDefinition, b: TableDefinition, comparison: ComparisonBuilder): void {
-  if (a.like !== undefined || b.like !== undefined) {
-    comparison.add('owner', OWNER.value(a), OWNER.value(b));
-    if (!isSameName(a.like, b.like)) comparison.notComparable.push('all columns and properties (CREATE TABLE … LIKE)');
-    return;
-  }
-  compareColumns(toColumnList(a), toColumnList(b), comparison);
-  comparison.addAll(propertiesOf('table'), a, b);
+function compareProperty(
+  { differences, notComparable }: Comparison,
+  property: PropertyName,
+  a: string | undefined,
+  b: string | undefined,
+  isHidden = false,
+): void {
+  if (a !== undefined && b !== undefined) {
+    if (a !== b) differences.push({ property, a, b });
+  } else if (isHidden && a !== b) notComparable.push(property);
 }
 
 /** The known columns of a table. If `isComplete`, they are all columns, in their order. */
@@ -219,18 +212,20 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
   return { columns: toMap(named.map(({ name, type }) => merge(name, type))), isComplete: true };
 }
 
-function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuilder): void {
+function compareColumns(a: ColumnList, b: ColumnList, comparison: Comparison): void {
   const [columnsA, columnsB] = [a.columns, b.columns];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
     if (other && a.isComplete && b.isComplete)
-      comparison.add(columnPropertyName(column.name, ' name'), column.name, other.name);
+      compareProperty(comparison, columnPropertyName(column.name, ' name'), column.name, other.name);
     if (other) compareColumn(column, other, comparison);
-    else if (b.isComplete) comparison.add(columnPropertyName(column.name), column.type || 'present', MISSING);
+    else if (b.isComplete)
+      compareProperty(comparison, columnPropertyName(column.name), column.type || 'present', MISSING);
   }
   if (a.isComplete)
     for (const [key, column] of columnsB)
-      if (!columnsA.has(key)) comparison.add(columnPropertyName(column.name), MISSING, column.type || 'present');
+      if (!columnsA.has(key))
+        compareProperty(comparison, columnPropertyName(column.name), MISSING, column.type || 'present');
   if (!a.isComplete || !b.isComplete) {
     comparison.notComparable.push('the columns of its query');
     return;
@@ -241,14 +236,14 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   const isMoved = (name: string, index: number) => !isSameName(name, namesB[index]);
   const [first, end] = [namesA.findIndex(isMoved), namesA.findLastIndex(isMoved) + 1];
   if (first < 0) return;
-  comparison.add(COLUMN_ORDER, namesA.slice(first, end).join(', '), namesB.slice(first, end).join(', '));
+  compareProperty(comparison, COLUMN_ORDER, namesA.slice(first, end).join(', '), namesB.slice(first, end).join(', '));
 }
 
-function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
+function compareColumn(a: ListedColumn, b: ListedColumn, comparison: Comparison): void {
   if (!a.type || !b.type) comparison.notComparable.push(columnPropertyName(a.name, ' type'));
-  else if (a.type !== b.type) return comparison.add(columnPropertyName(a.name), a.type, b.type);
+  else if (a.type !== b.type) return compareProperty(comparison, columnPropertyName(a.name), a.type, b.type);
   for (const { name, value, isHidden } of COLUMN_OPTIONS)
-    comparison.add(columnPropertyName(a.name, name), value(a), value(b), isHidden);
+    compareProperty(comparison, columnPropertyName(a.name, name), value(a), value(b), isHidden);
 }
 
 const EXCERPT_CONTEXT = 40;

@@ -55,7 +55,6 @@ export {
   compareStatements,
   listComparedProperties,
   type PropertyDifference,
-  type StatementComparison,
   spellOutDefaults,
   tryParseDefinition,
 } from './compare.js';

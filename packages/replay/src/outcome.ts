@@ -1,4 +1,4 @@
-import { findAffectedObjects, isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
+import { type Comparison, findAffectedObjects, isColumnOrder } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import { findLocation, type Location } from '@sqlpipe/files';
 import type { PlanHead } from '@sqlpipe/plan/text';
@@ -32,7 +32,7 @@ export interface StatementResult {
   readonly isDenied?: boolean;
   /** Whether the server has an object of this name that was not compared, or cannot be compared. */
   readonly exists?: boolean;
-  readonly comparison?: StatementComparison;
+  readonly comparison?: Comparison;
   /** Whether the definition was read back from the target, and has every property as the statement sets it. */
   readonly isFullyVerified?: boolean;
   /** How the definition that CREATE OR REPLACE replaces differs from the statement's. */

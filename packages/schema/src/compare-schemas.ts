@@ -1,10 +1,10 @@
 import {
   type CompareOptions,
+  type Comparison,
   compareStatements,
   type PropertyDifference,
   printRight,
   type Right,
-  type StatementComparison,
 } from '@sqlpipe/ddl';
 import { foldCase, identify, isNamedKind, namespaceKey, type StatementIdentity, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
@@ -17,7 +17,7 @@ export interface SchemaDifference {
   identity: StatementIdentity;
   a?: string;
   b?: string;
-  comparison?: StatementComparison;
+  comparison?: Comparison;
 }
 
 /** Which of the two schemas contain the object. */

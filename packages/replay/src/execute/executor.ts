@@ -2,7 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
+import { type Comparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   InstanceError,
@@ -197,7 +197,7 @@ async function evaluateAssertion(statement: string, client: Client, pollLimits: 
 const SKIP_HELP = 'use --if-exists skip';
 
 interface ExistingComparison {
-  readonly comparison: StatementComparison;
+  readonly comparison: Comparison;
   /** Undefined if the target has what the statement says. It is the result of the statement only if that is not sent. */
   readonly difference?: ResultOf<'differs'>;
 }

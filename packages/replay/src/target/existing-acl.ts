@@ -1,12 +1,5 @@
 /*! The access control of the target, with which statements are compared. It is queried once, and updated after each sent statement. */
-import {
-  ALL_NAMES,
-  compareStatements,
-  parseRights,
-  printRight,
-  type Right,
-  type StatementComparison,
-} from '@sqlpipe/ddl';
+import { ALL_NAMES, type Comparison, compareStatements, parseRights, printRight, type Right } from '@sqlpipe/ddl';
 import { type Client, fetchPrincipals, fetchRights, fetchRightsOf, tryQuery } from '@sqlpipe/instance';
 import { type Entry, RightSet } from '@sqlpipe/schema';
 import { identify, isPrincipalKind, isRightKind, type KindAndName, kindAndNameKey, NameSet } from '@sqlpipe/sql';
@@ -40,7 +33,7 @@ export class ExistingAcl {
   }
 
   /** Compares the rights in a statement with the target's. Undefined if either are unknown. `exists`: whether the target has them all. */
-  async compareRights(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
+  async compareRights(statement: string): Promise<(Comparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
@@ -72,7 +65,7 @@ export class ExistingAcl {
   }
 
   /** Compares a statement that was executed with the target. Undefined if the target does not show the result. */
-  async readBack(entry: Entry): Promise<StatementComparison | 'missing' | undefined> {
+  async readBack(entry: Entry): Promise<Comparison | 'missing' | undefined> {
     const { kind, statement } = entry;
     if (isRightKind(kind)) {
       // Of `GRANT SELECT ON t(*) TO u`, the server stores the list of columns.

@@ -1,10 +1,4 @@
-import {
-  compareStatements,
-  DEFAULT_CAPACITY,
-  type Defaults,
-  type StatementComparison,
-  tryParseDefinition,
-} from '@sqlpipe/ddl';
+import { type Comparison, compareStatements, DEFAULT_CAPACITY, type Defaults, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   fetchAllObjects,
@@ -128,7 +122,7 @@ export class FetchedObjects {
     return this.#defaults;
   }
 
-  async compareStatements(statement: string, existing: string): Promise<StatementComparison> {
+  async compareStatements(statement: string, existing: string): Promise<Comparison> {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.fetchDefaults();
     const parsed = tryParseDefinition(statement, { defaults });
