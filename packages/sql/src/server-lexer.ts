@@ -3,7 +3,6 @@
  * quote is a token by itself. Do not correct anything here: what a statement does, and where it is rejected, depends on these tokens.
  * Sources: GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, compared with this lexer on two million random texts.
  */
-import { addToList } from './name.js';
 import { findClosingQuote, type Token, type TokenType, WHITESPACE } from './tokens.js';
 
 /** The versions with which QuestDB's rules for comments changed. Before 9.3.2, quotes pair inside line comments too. */
@@ -15,17 +14,10 @@ export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 /** The rules of the newest servers, which count where no version is known. */
 export const NEWEST_COMMENT_RULES: ServerCommentRules = '9.3.2';
 
-/** By their first character. Longer symbols come first, because the server tries them first. */
-const SYMBOLS = new Map<string, string[]>();
-for (const symbol of [
-  ...['<<=', '>>=', '/*+'],
-  ...['/*', '*/', '--', ':=', '::', '<<', '>>', '||', '<=', '>=', '!=', '<>', '!~'],
-  ...'();,[]~.:*/%+-&^|<>= \t\n\r',
-])
-  addToList(SYMBOLS, symbol.charAt(0), symbol);
-
-const symbolAt = (text: string, index: number): string | undefined =>
-  SYMBOLS.get(text.charAt(index))?.find(symbol => text.startsWith(symbol, index));
+/** Matches a symbol. The longer ones come first, because the server tries them first. */
+const SYMBOL = String.raw`<<=|>>=|/\*\+|/\*|\*/|--|:=|::|<<|>>|\|\||<=|>=|!=|<>|!~|[();,[\]~.:*/%+\-&^|<>= \t\n\r]`;
+const IS_SYMBOL = new RegExp(`^(?:${SYMBOL})$`);
+const QUOTE_OR_SYMBOL = new RegExp(`['"\`]|${SYMBOL}`, 'g');
 
 /** A token by the server's rules: `text.slice(start, end)`. Blanks and the delimiters of comments are tokens too. */
 export interface ServerToken {
@@ -38,17 +30,16 @@ export interface ServerToken {
 /** Scans the token that starts at `from`; undefined at the end of the text. */
 function scanToken(text: string, start: number): ServerToken | undefined {
   if (start >= text.length) return;
-  for (let index = start; index < text.length; index++) {
-    const char = text.charAt(index);
-    if (char === "'" || char === '"' || char === '`') {
-      const close = findClosingQuote(text, index + 1, char);
-      if (close >= 0) return { start, end: close + 1, reach: close + 1 };
-      return index === start ? { start, end: start + 1, reach: start + 1 } : { start, end: index, reach: index };
-    }
-    const symbol = symbolAt(text, index);
-    if (symbol) return { start, end: index === start ? index + symbol.length : index, reach: index + symbol.length };
+  QUOTE_OR_SYMBOL.lastIndex = start;
+  const found = QUOTE_OR_SYMBOL.exec(text);
+  if (!found) return { start, end: text.length, reach: text.length };
+  const { 0: symbol, index } = found;
+  const symbolEnd = index + symbol.length;
+  if (`'"\``.includes(symbol)) {
+    const end = findClosingQuote(text, symbolEnd, symbol) + 1 || Math.max(index, start + 1);
+    return { start, end, reach: end };
   }
-  return { start, end: text.length, reach: text.length };
+  return { start, end: index === start ? symbolEnd : index, reach: symbolEnd };
 }
 
 /**
@@ -98,5 +89,5 @@ function typeOf(token: string): TokenType {
   const first = token.charAt(0);
   const isQuote = first === "'" || first === '"' || first === '`';
   if (isQuote && token.length > 1) return first === "'" ? 'string' : 'name';
-  return isQuote || symbolAt(token, 0) === token ? 'punctuation' : 'word';
+  return isQuote || IS_SYMBOL.test(token) ? 'punctuation' : 'word';
 }
