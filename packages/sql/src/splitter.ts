@@ -52,21 +52,17 @@ export class Splitter {
   /** Where `remainder` starts. */
   #line = 1;
   #column = 1;
-  #startLine = 1;
+  /** The line where the last yielded statement, or a comment before it, starts. Counts from 1. */
+  startLine = 1;
   /** The last statement that has ended. It is yielded later, because comments may follow its `;`. */
   #held: HeldStatement | undefined;
 
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line where the last yielded statement, or a comment before it, starts. Counts from 1. */
-  get startLine(): number {
-    return this.#startLine;
-  }
-
   /** The statement that has ended and has not been yielded yet. Comments that are still in `remainder` are missing. */
   get held(): string | undefined {
-    return this.#held && printHeldStatement(this.#held);
+    return this.#held && `${this.#held.body};`;
   }
 
   /** Reads a chunk, and yields ended statements except the last. @throws SplitError for a failure marker or an overlong statement */
@@ -145,7 +141,7 @@ export class Splitter {
     [this.#line, this.#column] = this.#locate(rest);
     if (!hasContent) return;
     yield* this.#release();
-    this.#held = { body: trim(rest), endsInLineComment, startLine, acceptsComments: true };
+    this.#held = { body: trim(rest) + (endsInLineComment ? '\n' : ''), startLine, acceptsComments: true };
   }
 
   /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
@@ -164,9 +160,8 @@ export class Splitter {
     }
     const comments = text.slice(0, end);
     if (end > 0) {
-      this.#rejectTooLong(held.body.length + end);
-      held.body = `${held.body}${held.endsInLineComment ? '\n' : ''}${comments}`;
-      held.endsInLineComment = endsInLineComment;
+      this.#rejectTooLong(held.body.replace(/\n$/, '').length + end);
+      held.body += comments + (endsInLineComment ? '\n' : '');
     }
     [this.#line, this.#column] = this.#locate(comments);
     return text.slice(end);
@@ -174,8 +169,8 @@ export class Splitter {
 
   *#release(): Generator<string> {
     if (!this.#held) return;
-    this.#startLine = this.#held.startLine;
-    yield printHeldStatement(this.#held);
+    this.startLine = this.#held.startLine;
+    yield `${this.#held.body};`;
     this.#held = undefined;
   }
 
@@ -303,16 +298,12 @@ function findSimpleEnd(text: string): number {
 }
 
 interface HeldStatement {
-  /** The statement without its `;`, and without white space at its ends. */
+  /** The statement without its `;`, and without white space at its ends. If it ends in a line comment, a line feed follows. */
   body: string;
-  endsInLineComment: boolean;
   readonly startLine: number;
   /** Whether further comments may belong to the statement. They must start on the line of its `;`. */
   acceptsComments: boolean;
 }
-
-const printHeldStatement = ({ body, endsInLineComment }: HeldStatement): string =>
-  `${body}${endsInLineComment ? '\n;' : ';'}`;
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 const LINE_END = /[\n\r]/;
