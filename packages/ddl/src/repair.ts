@@ -2,16 +2,10 @@
  * Rows are read as text, because a column named ` is printed without quotes. No name has a line break, a comma or a parenthesis (9.3.4).
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
-import { SERVER_DEFAULTS } from './definition.js';
 import { trimQuery } from './parser/body.js';
-import { ClauseReader, type ClauseSpan } from './parser/clause-reader.js';
-import { Cursor, tryParse } from './parser/cursor.js';
-import { createPermissiveTraits } from './parser/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName } from './parser/names.js';
 import { PLAIN_TYPES, TYPE_PATTERN } from './parser/types.js';
 import { RESERVED } from './parser/words.js';
-import { isAcceptedAge, TTL } from './properties/retention.js';
-import { PARTITIONING } from './properties/storage.js';
 
 /**
  * Repairs what a server printed, so that it can be replayed. What needs no repair or is unknown is returned unchanged.
@@ -140,9 +134,12 @@ function repairView(row: string, notes: string[]): string {
   const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
   const body = removeSemicolon(trimQuery(row.slice(head.length, end)), notes);
-  const conflict = /^\n\) PARTITION BY YEAR /.test(row.slice(end, end + 30)) ? findConflict(row, end + 2) : undefined;
-  if (conflict) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
-  return head + body + repairVolume(`\n)${row.slice(conflict?.end ?? end + 2)}`, notes);
+  // 9.3.4 rejects PARTITION BY YEAR with a TTL of partial years, but prints both if it chose YEAR.
+  const [, months] = /^\n\) PARTITION BY YEAR TTL (\d+) ?M(?:ONTHS?)?\b/i.exec(row.slice(end)) ?? [];
+  const isConflict = Number(months ?? 0) % 12 !== 0;
+  if (isConflict) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
+  const clauses = row.slice(end + (isConflict ? '\n) PARTITION BY YEAR' : '\n)').length);
+  return `${head}${body}${repairVolume(`\n)${clauses}`, notes)}`;
 }
 
 /** Removes the `;` that a view created without parentheses stores. Printed in parentheses, it would end the statement too early. */
@@ -165,18 +162,4 @@ function repairVolume(end: string, notes: string[]): string {
   if (volume === '' || volume === rest) return end;
   notes.push('removed the comma before IN VOLUME');
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
-}
-
-/** 9.3.4 rejects PARTITION BY YEAR with a TTL of partial years, but prints both if it chose YEAR. @param start the end of the query */
-function findConflict(statement: string, start: number): ClauseSpan | undefined {
-  const cursor = new Cursor(statement);
-  cursor.seek(start);
-  const reader = new ClauseReader(cursor, createPermissiveTraits(SERVER_DEFAULTS), 'materialized view');
-  tryParse(() => {
-    reader.advance();
-    for (const property of [PARTITIONING, TTL]) reader.accept(property, { isChecked: false });
-  });
-  const { partitionBy, ttl = 0 } = reader.definition;
-  const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isAcceptedAge(partitionBy, ttl);
-  return isConflict ? reader.spans.get(PARTITIONING.name) : undefined;
 }

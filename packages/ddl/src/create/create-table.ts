@@ -63,7 +63,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
 
 /** Reads the clauses in the server's order. FORMAT may be in one of four places. Retention and WAL need PARTITION BY. */
 function readClauses(reader: ClauseReader): void {
-  const readFormat = () => reader.accept(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
+  const readFormat = () => reader.accept(FORMAT, 'duplicate FORMAT clause');
   reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };
   reader.advance();
   for (; reader.token === ','; reader.advance()) {

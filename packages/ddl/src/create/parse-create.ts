@@ -113,7 +113,7 @@ function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateStat
   if (!reader.accept(FLUSH)) throw cursor.error("'flush every <duration>' expected");
   const readNext = () =>
     LIVE_VIEW_CLAUSES.some(([property, clause]) =>
-      reader.accept(property, { duplicate: `live view ${clause} clause specified more than once`, isChecked: false }),
+      reader.accept(property, `live view ${clause} clause specified more than once`),
     );
   while (readNext());
   if (isWord(reader.token, 'backfill'))

@@ -129,8 +129,11 @@ export class ClauseReader {
     this.token = this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected);
   }
 
-  /** Reads the clause of a property and the token after it; false if the clause is absent. @param duplicate the message for a second one */
-  accept(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
+  /**
+   * Reads the clause of a property and the token after it; false if the clause is absent.
+   * @param duplicate if the clause may have several places, the message for a second one; then `check` checks its value
+   */
+  accept(property: Clause, duplicate?: string): boolean {
     const { name, words = [], feature } = property;
     if (!words.some(word => isWord(this.token, word)) || (feature && !this.context.hasFeature(feature))) {
       Object.assign(this.definition, property.whenAbsent?.(this));
@@ -141,7 +144,7 @@ export class ClauseReader {
     this.position = undefined;
     Object.assign(this.definition, property.parse?.(this));
     const { position = this.cursor.start } = this;
-    if (isChecked) property.check?.(this.definition, position, this.context);
+    if (duplicate === undefined) property.check?.(this.definition, position, this.context);
     this.advance();
     this.spans.set(name, { start, end: this.cursor.previousEnd, position });
     return true;

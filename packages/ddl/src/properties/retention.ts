@@ -85,7 +85,7 @@ export const TTL = defineProperty<RetentionFields, { readonly action: 'ttl'; rea
 });
 
 /** With PARTITION BY DAY, servers accept `TTL 1 DAY` but not `TTL 1 HOUR`. With MONTH or YEAR, they reject even 0 (observed on 9.3.4). */
-export function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
+function isAcceptedAge(unit: PartitionUnit, age: Age): boolean {
   const isInMonths = age < 0;
   return {
     NONE: false,
