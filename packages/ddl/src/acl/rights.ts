@@ -1,10 +1,10 @@
-import { isRightKind, isSameName, type Kind } from '@sqlpipe/sql';
+import { isRightKind, type Kind } from '@sqlpipe/sql';
 import { Cursor, tryParse } from '../parser/cursor.js';
 import { needsQuotes } from '../parser/names.js';
 import {
   ALL_NAMES,
-  type LocatedScope,
   parseRightsStatement,
+  type RightsContext,
   type RightsStatement,
   type Scope,
 } from '../parser/rights-parser.js';
@@ -36,21 +36,24 @@ export interface Assumption {
 /** One right of a user, a group or a service account. */
 export type Right = Grant | Membership | Assumption;
 
+type ColumnsOf = RightsContext['columnsOf'];
+
 /** Parses a statement of access control as any server might; undefined for any other. @param ignoresRest whether anything may follow */
-function readStatement(statement: string, { ignoresRest = false } = {}): RightsStatement | undefined {
+function readStatement(
+  statement: string,
+  { ignoresRest = false, columnsOf }: { ignoresRest?: boolean; columnsOf?: ColumnsOf } = {},
+) {
   const cursor = new Cursor(statement);
   return tryParse(() => {
-    const parsed = parseRightsStatement(cursor, cursor.next()?.toLowerCase());
+    const parsed = parseRightsStatement(cursor, cursor.next()?.toLowerCase(), { columnsOf });
     if (!ignoresRest) cursor.expectEnd();
     return parsed;
   });
 }
 
-type ColumnsOf = (table: string) => readonly string[] | undefined;
-
 /** Parses the individual rights that a statement gives; undefined if there are none. @param columnsOf what `*` stands for, if known */
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
-  rightsOf(readStatement(statement), true, columnsOf);
+  rightsOf(readStatement(statement, { columnsOf }), true);
 
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readStatement(statement), false);
@@ -59,7 +62,7 @@ export const parseRevocation = (statement: string): Right[] | undefined => right
  * The individual rights that a statement gives or takes away. Undefined if they depend on unknown columns, or if the statement does not do
  * what `gives` says.
  */
-function rightsOf(parsed: RightsStatement | undefined, gives: boolean, columnsOf: ColumnsOf = () => undefined) {
+function rightsOf(parsed: RightsStatement | undefined, gives: boolean) {
   if (parsed?.gives !== gives) return undefined;
   if (parsed.kind === 'membership')
     return parsed.groups.map(({ name: group }): Right => ({ kind: 'membership', user: parsed.user.name, group }));
@@ -67,22 +70,10 @@ function rightsOf(parsed: RightsStatement | undefined, gives: boolean, columnsOf
   const entity = parsed.entity.name;
   if (parsed.kind === 'assumption')
     return [{ kind: 'assumption', account: parsed.account.name, entity, hasGrantOption } satisfies Right];
-  const scopes = parsed.scopes.map(scope => expandColumns(scope, columnsOf));
-  if (!scopes.every(expanded => expanded !== undefined)) return undefined;
-  return scopes
-    .flat()
-    .flatMap(scope =>
-      parsed.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, hasGrantOption })),
-    );
-}
-
-/** The columns that `*` stands for; undefined if some are excluded and the others are not known. */
-function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: ColumnsOf): Scope[] | undefined {
-  if (scope.column !== ALL_NAMES) return [scope];
-  const columns = columnsOf(scope.table ?? '');
-  if (!columns) return excluded.length > 0 ? undefined : [scope];
-  const isExcluded = (column: string) => excluded.some(({ name }) => isSameName(name, column));
-  return columns.filter(column => !isExcluded(column)).map(column => ({ ...scope, column }));
+  if (parsed.scopes.some(({ excluded = [] }) => excluded.length > 0)) return undefined;
+  return parsed.scopes.flatMap(({ scope }) =>
+    parsed.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, hasGrantOption })),
+  );
 }
 
 /** The statement that gives one right. */

@@ -3,11 +3,11 @@ import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/s
 import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 
-/** Without a context, statements for any server are read: any words are permissions, names are as in SQL (`fx-desk`, `public.t`). */
-interface RightsContext {
-  readonly isPermission: (name: string) => boolean;
+export interface RightsContext {
+  /** Without it, statements for any server are read: any words are permissions, names are as in SQL (`fx-desk`, `public.t`). */
+  readonly isPermission?: (name: string) => boolean;
   /** The names of a table's columns; undefined if it does not exist. */
-  readonly columnsOf: (table: string) => readonly string[] | undefined;
+  readonly columnsOf?: ((table: string) => readonly string[] | undefined) | undefined;
 }
 
 /** What stands for all tables, or for all columns of a table. */
@@ -23,7 +23,7 @@ export interface Scope {
 export interface LocatedScope {
   readonly scope: Scope;
   readonly table?: NameSpan;
-  /** The columns after EXCLUDE, if `*` stays. */
+  /** The columns after EXCLUDE, if the others are not known. Then the column of `scope` is `*`. */
   readonly excluded?: readonly NameSpan[];
 }
 
@@ -50,13 +50,13 @@ export type RightsStatement =
   | (GrantedRights & GrantOptions);
 
 /** Parses a statement of rights after its first word, but not what follows it; undefined for any other verb. @throws RejectionError */
-export const parseRightsStatement = (cursor: Cursor, verb: string | undefined, context?: RightsContext) =>
+export const parseRightsStatement = (cursor: Cursor, verb: string | undefined, context: RightsContext) =>
   new RightsParser(cursor, context).parse(verb);
 
 class RightsParser {
   constructor(
     private readonly cursor: Cursor,
-    private readonly context?: RightsContext | undefined,
+    private readonly context: RightsContext,
   ) {}
 
   parse(verb: string | undefined): RightsStatement | undefined {
@@ -105,7 +105,7 @@ class RightsParser {
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
     this.cursor.unread();
     const permission = words.join(' ').toUpperCase();
-    if (this.context?.isPermission(permission) ?? /^[\w$@]+(?: [\w$@]+)*$/.test(permission)) return permission;
+    if (this.context.isPermission?.(permission) ?? /^[\w$@]+(?: [\w$@]+)*$/.test(permission)) return permission;
     throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
   }
 
@@ -133,14 +133,15 @@ class RightsParser {
       excluded.push(...this.#parseColumnNames());
     }
     this.cursor.expect(')');
-    if (!this.context) return [{ ...toScope(ALL_NAMES), excluded }];
-    const all = this.context.columnsOf(table.name);
-    if (!all) throw missingError(start, table.name);
-    for (const { name, start } of excluded)
+    const isChecked = this.context.isPermission !== undefined;
+    const all = this.context.columnsOf?.(table.name);
+    if (!all && isChecked) throw missingError(start, table.name);
+    if (!all) return [{ ...toScope(ALL_NAMES), excluded }];
+    for (const { name, start } of isChecked ? excluded : [])
       if (!all.some(column => isSameName(column, name)))
         throw new RejectionError(start, `column does not exist [table=${table.name}, column=${name}]`);
     const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-    if (columns.length === 0) throw new RejectionError(start, `no column is left [table=${table.name}]`);
+    if (columns.length === 0 && isChecked) throw new RejectionError(start, `no column is left [table=${table.name}]`);
     return columns.map(toScope);
   }
 
@@ -150,10 +151,9 @@ class RightsParser {
     return columns;
   }
 
-  /** This is the one place where a name is read in another way with a context than without. */
   #parseName(what: string): NameSpan {
     const { cursor } = this;
-    if (!this.context) {
+    if (!this.context.isPermission) {
       // By the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`.
       const name = new TokenReader(serverTokens(cursor.text, cursor.nextStart)).readName();
       if (name.name === '') throw new RejectionError(name.start, `${what} name expected`);
