@@ -48,8 +48,7 @@ export interface Property<F extends object, A extends Action = never, N extends 
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
   readonly features?: readonly Feature<F>[];
-  /** Translates the clause to another edition; undefined if it is the same there. */
-  /** Translates the clause with the white space before it. The loss is the start of a sentence that a reason ends. */
+  /** The clause in another edition, with the white space before it; undefined if it is the same. A reason follows `loss` in a sentence. */
   translate?(definition: F, hasFeature: HasFeature): { readonly clause: string; readonly loss?: string } | undefined;
   readonly alter?: PropertyAlter<F, A, N>;
   readonly unalterable?: { readonly reason?: string; readonly needsNewTable?: boolean };
