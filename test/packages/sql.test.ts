@@ -328,6 +328,7 @@ test('a comment on the line of a semicolon belongs to its statement, and any oth
 test('a comment after the semicolon counts for the limit', t => {
   t.deepEqual(split(['a; -- 4567890'], 13), ['a -- 4567890\n;']);
   t.throws(() => split(['a; -- 4567890\nb'], 11), { message: /more than 11 characters/ });
+  t.deepEqual(split(['abcde;-', 'f'], 5), ['abcde;', '-f;']); // the start of the next statement does not count
 });
 
 test('a statement over the limit is rejected before it is complete', t => {
