@@ -9,10 +9,8 @@ import { formatStatementLabel, type ReplayInput } from '../outcome.js';
 import { PlanGuard } from './plan-guard.js';
 import { type PlanPermissions, recordQuery } from './preflight.js';
 
-type CheckPlanOptions = Pick<ReplayOptions, 'allowPlan' | 'alter' | 'ifExists' | 'ignore' | 'staleOk' | 'stream'>;
-
 /** Finds an option that would skip statements of a plan, send them before all are known, or send them after another plan. */
-const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: CheckPlanOptions) =>
+const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: ReplayOptions) =>
   (ifExists === 'skip' && '--if-exists skip cannot be combined with a plan, which relies on what it creates') ||
   (ignore.hasRules &&
     '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore') ||
@@ -28,7 +26,7 @@ export async function checkPlan(
   { statements, locations }: ReplayInput,
   permitted: PlanPermissions,
   client: Client,
-  options: CheckPlanOptions,
+  options: ReplayOptions,
 ): Promise<{ statements: AsyncIterable<string>; planHead?: PlanHead; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -69,7 +67,8 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
 
 /** Requires the state for which the plan that begins the input was made. @param message the error otherwise, without the label */
 export async function requireState(inputStatements: readonly string[], client: Client, message: string) {
-  const guard = await PlanGuard.start(client, inputStatements);
+  const guard = new PlanGuard(client, inputStatements);
+  await guard.readState();
   const { state, count } = parsePlanHead(inputStatements[0] ?? '') ?? {};
   // Statements after the plan do not belong to the state for which it was made.
   if (computeFingerprint(inputStatements.slice(0, count), guard.knownStatements()) !== state)

@@ -24,7 +24,7 @@ export class PlanGuard {
   #executedCount = 0;
 
   /** @param inputStatements a plan, and what follows it in the input */
-  private constructor(
+  constructor(
     private readonly client: Client,
     private readonly inputStatements: readonly string[],
   ) {
@@ -33,23 +33,18 @@ export class PlanGuard {
   }
 
   /** Reads the objects that the statements change or read, and all views, because these may read what is changed. */
-  static async start(client: Client, inputStatements: readonly string[]): Promise<PlanGuard> {
-    const guard = new PlanGuard(client, inputStatements);
-    const planned = findPlannedObjects(inputStatements);
-    const listed = await fetchAllObjects(client);
+  async readState(): Promise<void> {
+    const listed = await fetchAllObjects(this.client);
     const ids = new NameMap(listed.map(({ name, id }) => [name, id]));
-    await guard.#fetch(planned, ids);
-    const existing = guard.knownStatements();
-    const names = findNames([...inputStatements, ...existing]);
-    const others = listed.flatMap(({ kind, name }) => {
-      const isRead = names.has(name) || (existing.length > 0 && kind !== 'table');
-      return isRead && isObjectKind(kind) && !guard.#objects.has(kindAndNameKey({ kind, name }))
-        ? [{ kind, name }]
-        : [];
-    });
+    await this.#fetch(findPlannedObjects(this.inputStatements), ids);
+    const existing = this.knownStatements();
+    const names = findNames([...this.inputStatements, ...existing]);
+    const isRead = ({ kind, name }: KindAndName) => names.has(name) || (existing.length > 0 && kind !== 'table');
+    const others = listed.filter(
+      each => isObjectKind(each.kind) && isRead(each) && !this.#objects.has(kindAndNameKey(each)),
+    );
     // Objects that this account may not read are skipped: the planner did not know them either, so the plan does not depend on them.
-    await guard.#fetch(others, ids, () => {});
-    return guard;
+    await this.#fetch(others, ids, () => {});
   }
 
   knownStatements(): string[] {
@@ -113,7 +108,7 @@ export class PlanGuard {
       const statement = statements[i];
       // Without a statement, the id is that of an object of another kind, which has the same name.
       const id = statement === undefined ? undefined : ids.get(object.name);
-      this.#objects.set(kindAndNameKey(object), { ...object, statement, id });
+      this.#objects.set(kindAndNameKey(object), { kind: object.kind, name: object.name, statement, id });
     }
   }
 
