@@ -1,7 +1,7 @@
 /*! The statements that a replay skips, because the user ignores what they create or grant. */
 import type { Location } from '@sqlpipe/files';
-import { type Entry, findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights, toEntry } from '@sqlpipe/schema';
-import { namespaceKey } from '@sqlpipe/sql';
+import { collectStatements, type Entry, findNeeded, type IgnoreRules, Schema, splitRights } from '@sqlpipe/schema';
+import { identify, namespaceKey } from '@sqlpipe/sql';
 import type { ReplayInput } from '../outcome.js';
 import type { ExistingObjects } from './fetched-objects.js';
 
@@ -10,18 +10,13 @@ export class IgnoredStatements {
 
   constructor(readonly rules: IgnoreRules) {}
 
-  /** At the end, records which ignored objects and principals the other statements need. */
+  /** Records which ignored objects and principals the other statements need. Yields none before it has read all. */
   async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
     if (!this.rules.hasObjectRules) return yield* statements;
-    const budget = new MemoryBudget();
-    const all: string[] = [];
-    for await (const statement of statements) {
-      budget.add(statement);
-      all.push(statement);
-      yield statement;
-    }
+    const all = await collectStatements(statements);
     const needed = findNeeded(new Schema(all), entry => this.isIgnored(entry));
     for (const entry of needed.keys()) this.#needed.add(namespaceKey(entry));
+    yield* all;
   }
 
   isIgnored(entry: Entry): boolean {
@@ -43,7 +38,7 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, ignor
     for await (const statement of statements) {
       const location = locations[n++];
       const single = splitRights(statement);
-      const remaining = single.filter(each => !ignored.isIgnored(toEntry(each)));
+      const remaining = single.filter(each => !ignored.isIgnored({ ...identify(each), statement: each }));
       const isSplit = remaining.length > 0 && remaining.length < single.length;
       for (const each of isSplit ? remaining : [statement]) {
         splitLocations.push(location);
