@@ -38,18 +38,14 @@ export async function openSchema(
 ): Promise<OpenedSchema> {
   if (typeof source === 'string' && !hasAddressSyntax(source)) return openPath(source);
   const isObject = typeof source === 'object' && source !== null;
-  const isIterable = isObject && (Symbol.iterator in source || Symbol.asyncIterator in source);
-  if (typeof source !== 'string' && !isIterable && !(isObject && 'url' in source))
-    throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
-  if (typeof source !== 'string' && !('url' in source))
+  if (typeof source === 'string' || (isObject && 'url' in source)) {
+    const config = await resolve(source, warn);
+    const statements = dump(config, { reportInvalid, ...(warn && { warn }) });
+    return { label: config.label, config, locations: [], statements };
+  }
+  if (isObject && (Symbol.iterator in source || Symbol.asyncIterator in source))
     return { label: 'schema', locations: [], statements: normalize(source) };
-  const config = await resolve(source, warn);
-  return {
-    label: config.label,
-    config,
-    locations: [],
-    statements: dump(config, { reportInvalid, ...(warn && { warn }) }),
-  };
+  throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
 }
 
 function openPath(path: string): OpenedSchema {
