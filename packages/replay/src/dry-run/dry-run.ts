@@ -232,15 +232,14 @@ export class DryRun {
       if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
       const reason = await this.#fetchRefreshFailure(effects);
       if (reason === undefined) return { reply: { ok: true }, effects };
-      return { reply: createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 }), effects };
+      return { reply: createRejection(200, `accepted, but the refresh failed: ${reason}`), effects };
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
-      const { position } = error;
-      const details = { status: 400, position, isDenied: error instanceof DenialError };
-      const rejection = createRejection(error.message.trim(), details);
+      const rejection = createRejection(400, error.message.trim());
       const message = maskSecrets(rejection.message, findSecrets(statement));
-      return { reply: { ...rejection, message }, effects: [] };
+      const { position } = error;
+      return { reply: { ...rejection, message, position, isDenied: error instanceof DenialError }, effects: [] };
     }
   }
 
@@ -277,7 +276,7 @@ export class DryRun {
   }
 }
 
-const createRejection = (
-  message: string,
-  details: { status: number; position?: number; isDenied?: boolean },
-): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), isDenied: false, ...details });
+const createRejection = (status: number, message: string): Rejection => {
+  const matches = (pattern: RegExp) => pattern.test(message);
+  return { ok: false, message, matches, status, isDenied: false };
+};
