@@ -99,7 +99,7 @@ async function prepareRun(input: ReplayInput, target: ReplayTarget, options: Rep
     ignored.isIgnored(toEntry(statement)) ? undefined : preflightCheck(statement);
   const checksLater = dryRun || stream || (options.keepGoing && !checked.planHead);
   const allowed = checksLater ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
-  const spooled = stream ? undefined : await spool(ignored.recordNeeded(allowed));
+  const spooled = stream ? undefined : await spool(ignore.hasObjectRules ? ignored.recordNeeded(allowed) : allowed);
   if (spooled) target.resources.push(spooled);
   const { guard, planHead } = checked;
   return { statements: spooled ?? allowed, count: spooled?.count, locations, preflightCheck, ignored, guard, planHead };

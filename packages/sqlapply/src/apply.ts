@@ -89,7 +89,7 @@ async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunA
     setTimeout(target.close, 2000).unref(); // meanwhile a request in flight may still end
   });
   try {
-    const statements = readInput(input, options, io);
+    const statements = withProgress(input, io.progress());
     const replay = await prepareReplay({ statements, locations: input.locations }, target, {
       ...options,
       ignore,
@@ -99,17 +99,12 @@ async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunA
       onRows: rows => writeRows(rows, io),
       trackProgress: (statements, count, stopSignal) => withProgress(statements, io.progress(), count, stopSignal),
     });
+    if (!options.stream) signal.throwIfAborted(); // all input was read, and nothing is sent if the reading was interrupted
     return { replay, target };
   } catch (error) {
     await target.close();
     throw error;
   }
-}
-
-/** Without --stream, all input is read before anything is sent. If the user interrupts the reading, nothing is sent. */
-async function* readInput(input: Input, { stream }: RunArgs, io: Io): AsyncGenerator<string> {
-  yield* withProgress(input, io.progress());
-  if (!stream) io.catchSignals().throwIfAborted();
 }
 
 /** Adds `nothing was sent` to the message of an error, except to a usage error, a bug, and an error that already says so. */

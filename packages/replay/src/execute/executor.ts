@@ -64,15 +64,16 @@ async function executeIfAllowed(entry: Entry, context: StatementContext): Promis
   if (!isPlanned && (await ignored.fetchIsSkipped(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-  const conflicts = (await guard?.fetchConflicts(statement)) ?? [];
+  if (!guard) return executeAndResend(entry, context);
+  const conflicts = await guard.fetchConflicts(statement);
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
-  for (const assertion of guard?.findAssertions(statement) ?? []) {
+  for (const assertion of guard.findAssertions(statement)) {
     const repeated = await evaluateAssertion(assertion, context.client, context.pollLimits);
     if (repeated.result !== 'applied') return repeated;
   }
   const result = await executeAndResend(entry, context);
   // The guard has to know the objects as this statement left them. The server may have executed it even if the reply was an error.
-  const replaced = (await guard?.recordExecuted(statement)) ?? [];
+  const replaced = await guard.recordExecuted(statement);
   if (replaced.length === 0 || result.result !== 'applied') return result;
   return { result: 'rejected', error: `accepted, but ${replaced.join('; ')}` };
 }

@@ -12,7 +12,6 @@ export class IgnoredStatements {
 
   /** Records which ignored objects and principals the other statements need. Yields none before it has read all. */
   async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
-    if (!this.rules.hasObjectRules) return yield* statements;
     const all = await collectStatements(statements);
     const needed = findNeeded(new Schema(all), entry => this.isIgnored(entry));
     for (const entry of needed.keys()) this.#needed.add(namespaceKey(entry));
