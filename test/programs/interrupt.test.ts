@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
+import { main as sqlapply } from '../../packages/sqlapply/src/main.js';
 import { type Answer, chunk, head, reply, startFaultyServer } from '../faults/faulty-server.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
@@ -77,6 +79,25 @@ test('SIGTERM while sqlapply waits for a token ends it at once', async t => {
   child.kill('SIGTERM');
   t.deepEqual(await ended, [null, 'SIGTERM']);
   await writer.close();
+});
+
+test('after a signal that arrives before the target is opened, sqlapply does not read its input', async t => {
+  let isRead = false;
+  const type = { isFIFO: () => true, isSocket: () => false, isDirectory: () => false };
+  const status = await sqlapply({
+    args: ['http://127.0.0.1:1'],
+    env: {},
+    stdin() {
+      isRead = true;
+      return Readable.from([Buffer.from(STREAM)]);
+    },
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    fstat: () => type,
+    catchSignals: () => AbortSignal.abort('SIGTERM'),
+    onUncaught() {},
+  });
+  t.deepEqual([status, isRead], [143, false]);
 });
 
 test('SIGTERM during a dump leaves no file', async t => {

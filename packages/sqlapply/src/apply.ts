@@ -89,6 +89,7 @@ async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunA
     setTimeout(target.close, 2000).unref(); // meanwhile a request in flight may still end
   });
   try {
+    signal.throwIfAborted(); // nothing has called the listener
     const statements = withProgress(input, io.progress());
     const replay = await prepareReplay({ statements, locations: input.locations }, target, {
       ...options,
