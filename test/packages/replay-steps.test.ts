@@ -5,6 +5,7 @@ import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { createExecutor } from '../../packages/replay/src/execute/executor.js';
+import { ExistingAcl } from '../../packages/replay/src/target/existing-acl.js';
 import { IgnoredStatements } from '../../packages/replay/src/target/ignored-statements.js';
 import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
@@ -163,6 +164,18 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
     } as unknown as Parameters<typeof createExecutor>[0]);
     t.is(await t.throwsAsync(execute(toEntry(statement), false)), bug);
   });
+
+test('access control that was not answered is asked again', async t => {
+  const fail = (): Promise<never> => Promise.reject(new InstanceError('UNREACHABLE', 'no reply'));
+  const source = { label: 'target', fetchPrincipals: fail, fetchRights: fail, fetchRightsOf: fail };
+  const acl = new ExistingAcl(source, message => t.fail(message));
+  const user = { kind: 'user', name: 'ann' } as const;
+  await t.throwsAsync(acl.fetchPrincipal(user), { message: 'no reply' });
+  await t.throwsAsync(acl.compareRights('GRANT SELECT ON t TO ann;'), { message: 'no reply' });
+  Object.assign(source, { fetchPrincipals: async () => ['CREATE USER ann;'], fetchRights: async () => [] });
+  t.is(await acl.fetchPrincipal(user), 'CREATE USER ann;');
+  t.false((await acl.compareRights('GRANT SELECT ON t TO ann;'))?.exists);
+});
 
 /** The temporary files that this process has open, and that have no name any more. */
 const unnamedFiles = () =>

@@ -110,7 +110,10 @@ export class ExistingAcl {
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
     return tryQuery(query, ({ serverMessage }) => {
-      if (serverMessage === undefined) return false;
+      if (serverMessage === undefined) {
+        this.invalidate(); // or the error would be the answer to each later question
+        return false;
+      }
       if (this.#hidden.size === 0)
         this.warn(
           `${this.source.label}: access control cannot be compared, because the server does not show it: ${serverMessage}`,
