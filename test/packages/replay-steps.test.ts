@@ -4,6 +4,7 @@ import { replay, serve } from '@sqlpipe/api';
 import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { InstanceError } from '../../packages/instance/src/index.js';
+import { executeStatements } from '../../packages/replay/src/execute/execute-statements.js';
 import { createExecutor } from '../../packages/replay/src/execute/executor.js';
 import { ExistingAcl } from '../../packages/replay/src/target/existing-acl.js';
 import { IgnoredStatements } from '../../packages/replay/src/target/ignored-statements.js';
@@ -164,6 +165,29 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
     } as unknown as Parameters<typeof createExecutor>[0]);
     t.is(await t.throwsAsync(execute(toEntry(statement), false)), bug);
   });
+
+test('an error while the next statement is awaited is thrown when the statements in flight have ended', async t => {
+  const bug = new TypeError('a bug');
+  async function* readSlowly() {
+    yield A;
+    await new Promise(setImmediate);
+    yield B;
+  }
+  const unhandled: unknown[] = [];
+  const record = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', record);
+  const executors = [async () => ({ result: 'applied' }) as const, () => Promise.reject(bug)];
+  const options = { keepGoing: false, dryRun: false, signal: new AbortController().signal, locations: [] };
+  const outcomes = executeStatements(readSlowly(), executors, {
+    ...options,
+    endOfRun: new AbortController(),
+    planHead: undefined,
+  });
+  t.is((await outcomes.next()).value.n, 2);
+  t.is(await t.throwsAsync(outcomes.next()), bug);
+  process.off('unhandledRejection', record);
+  t.deepEqual(unhandled, []);
+});
 
 test('access control that was not answered is asked again', async t => {
   const fail = (): Promise<never> => Promise.reject(new InstanceError('UNREACHABLE', 'no reply'));

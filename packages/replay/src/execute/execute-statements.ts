@@ -61,7 +61,9 @@ export async function* executeStatements(
       // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
       const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
       if (isAlone) yield* drainTo(0);
-      inFlight.push({ entry, outcome: executeInTurn(n, entry, planHead) });
+      const outcome = executeInTurn(n, entry, planHead);
+      outcome.catch(() => {}); // `drainTo` throws it; meanwhile, the input may be slow
+      inFlight.push({ entry, outcome });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
       yield* drainTo(isAlone ? 0 : executors.length - 1);
     }
