@@ -93,17 +93,32 @@ for (const [what, instead, seen] of [
     t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), seen);
   });
 
+const ALTERED = 'CREATE TABLE a (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL; ALTER TABLE a ADD COLUMN y INT;';
+
 test('read-back: a table does not count as created differently if a later ALTER may have changed it', async t => {
   const { url } = await startCorrupting(t, statement =>
     statement.includes('wal_tables') ? reply('', 503) : undefined,
   );
-  const text = 'CREATE TABLE a (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL; ALTER TABLE a ADD COLUMN y INT;';
-  const { code, stderr, results, rejects } = await runSqlapply(t, url, { text, options: '--allow ALTER' });
+  const { code, stderr, results, rejects } = await runSqlapply(t, url, { text: ALTERED, options: '--allow ALTER' });
   t.is(code, 69);
   t.deepEqual(results, ['applied', 'unknown'], stderr);
   t.notRegex(stderr, /different definition/);
   t.is(rejects, 'ALTER TABLE a ADD COLUMN y INT;\n\0');
 });
+
+for (const [error, status, result] of [
+  ['permission denied', 77, 'unknown'],
+  ['out of memory', 1, 'unknown'],
+  ['unknown function name: wal_tables()', 0, 'applied'], // a server without WAL
+] as const)
+  test(`read-back: an ALTER is ${result} if wal_tables() is rejected: ${error}`, async t => {
+    const rejection = reply(JSON.stringify({ error, position: 0 }), 400);
+    const { url } = await startCorrupting(t, statement => (statement.includes('wal_tables') ? rejection : undefined));
+    const { code, stderr, results } = await runSqlapply(t, url, { text: ALTERED, options: '--allow ALTER' });
+    t.is(code, status, stderr);
+    t.deepEqual(results, ['applied', result]);
+    if (status !== 0) t.regex(stderr, new RegExp(`whether it was applied is unknown: .*: ${error}`));
+  });
 
 test('read-back: a question that was not answered is asked again', async t => {
   let count = 0;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { foldCase, isSameName, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
-import { queryIfAccepted } from '../http/optional-queries.js';
+import { queryIfAccepted, tryIfSupported } from '../http/optional-queries.js';
 
 /** How long to ask. */
 export interface PollLimits {
@@ -23,10 +23,10 @@ export async function poll<T>({ timeout, signal }: PollLimits, fetchAnswer: () =
   }
 }
 
-/** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */
+/** The state of a table. Without WAL there is nothing to apply. @throws InstanceError also if an instance with WAL rejects the query */
 export async function fetchWalState(client: Client, table: string): Promise<'applied' | 'pending' | 'suspended'> {
   const query = `SELECT writerTxn, sequencerTxn, suspended FROM wal_tables() WHERE lower(name) = ${quoteLiteral(foldCase(table))}`;
-  const [row] = (await queryIfAccepted(client, query)) ?? [];
+  const [row] = (await tryIfSupported(() => client.queryRows(query))) ?? [];
   if (!row) return 'applied';
   const [writer, sequencer, suspended] = row;
   if (suspended === true) return 'suspended';
