@@ -85,7 +85,8 @@ async function fetchStaleBatch(client: Client, views: readonly string[]): Promis
     return [];
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    const isRejected = error.status === 500 || error.code === 'REJECTED';
+    // A NullPointerException. Another failure of the server does not show that the view is stale.
+    const isRejected = /answered 500: Cannot invoke ".*" is null/.test(error.message) || error.code === 'REJECTED';
     if (!isRejected && error.code !== 'DENIED') throw error;
     if (others.length > 0) return undefined;
     return isRejected ? [[name, error.serverMessage ?? STALE_REASON]] : [];
