@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { formatLine } from '../../packages/server/src/journal.js';
@@ -17,6 +17,8 @@ import { failToStart, SQLSERVE, serveFolder } from '../support/sqlserve.js';
 import { test, testWith } from '../support/test.js';
 
 const dataOptions = (folder: string) => ['--edition', 'enterprise', '--data', folder];
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
 
 const readMode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -52,6 +54,28 @@ test('a journal that is a link or a pipe is rejected', async t => {
   const pipes = await freshFolder(t);
   await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
   await t.throwsAsync(serveFolder(t, pipes), { code: 'DAMAGED', message });
+});
+
+onLinux('no file stays open if a folder cannot be synced', async t => {
+  const folder = await freshFolder(t);
+  const handle = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(handle) as typeof handle;
+  await handle.close();
+  const { sync } = prototype;
+  const pathOf = (fd: number | string) => readlink(`/proc/self/fd/${fd}`).catch(() => '');
+  prototype.sync = async function (this: typeof handle) {
+    if ((await pathOf(this.fd)) === folder) throw new Error('no sync');
+    return sync.call(this);
+  };
+  t.teardown(() => {
+    prototype.sync = sync;
+  });
+  await t.throwsAsync(serveFolder(t, folder), { message: 'no sync' });
+  const opened = await Promise.all((await readdir('/proc/self/fd')).map(pathOf));
+  t.deepEqual(
+    opened.filter(path => path.startsWith(folder)),
+    [],
+  );
 });
 
 test('a line of the journal whose hash is missing or wrong is damaged', async t => {

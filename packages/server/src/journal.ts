@@ -29,7 +29,10 @@ export async function openJournal(folder: string, engine: Engine, begin: () => P
     for (const entry of entries) engine.restore(entry);
     if (entries.length === 0) await begin();
     file = await rewriteJournal(path, engine.snapshot());
-    await syncFolder(folder);
+    await syncFolder(folder).catch(async error => {
+      await file.handle.close();
+      throw error;
+    });
   } catch (error) {
     lock?.close();
     throw error;
@@ -137,8 +140,7 @@ async function readEntries(path: string): Promise<JournalEntry[]> {
 /** A rename is durable only after the folder is synced. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
-  await folder.sync();
-  await folder.close();
+  await folder.sync().finally(() => folder.close());
 }
 
 /**
