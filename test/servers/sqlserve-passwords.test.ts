@@ -151,7 +151,7 @@ test('a token that is used while another statement is stored is extended on disk
     await opened.promise;
   };
   const service = new Service('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
-  service.journal = { append };
+  service.journal = { append, close: async () => {} };
   const caller = { name: 'admin' };
   for (const statement of ['create service account robot', 'grant http to robot'])
     await service.execute(statement, caller);
@@ -169,6 +169,21 @@ test('a token that is used while another statement is stored is extended on disk
   opened.resolve();
   await Promise.all([slow, asked]);
   t.regex(lines[4] ?? '', /"name":"robot".*"expiresAt":/);
+});
+
+test('the journal is closed when the last statement is stored, also if its client has hung up', async t => {
+  const events: string[] = [];
+  const stored = deferred();
+  const service = new Service('oss', undefined, { naming: 'by expression', version: '10.0.0' });
+  service.journal = {
+    append: () => stored.promise.then(() => void events.push('stored')),
+    close: async () => void events.push('closed'),
+  };
+  void service.execute('create table t (x int)', { name: '' });
+  const closed = service.close();
+  stored.resolve();
+  await closed;
+  t.deepEqual(events, ['stored', 'closed']);
 });
 
 test('a disabled account keeps its token, which works again when it is enabled', async t => {

@@ -37,7 +37,7 @@ export class Service {
   readonly engine: Engine;
   readonly authenticate: Authenticator;
   /** Changes are written here before they are acknowledged; without a journal they are not stored. */
-  journal: Pick<Journal, 'append'> | undefined;
+  journal: Pick<Journal, 'append' | 'close'> | undefined;
   #lastExecution: Promise<unknown> = Promise.resolve();
 
   /** @param login the only login of the open source edition, or the administrator of the enterprise edition */
@@ -59,6 +59,12 @@ export class Service {
     const run = this.#lastExecution.then(() => this.#executeAndStore(text, caller));
     this.#lastExecution = run.catch(() => {});
     return run;
+  }
+
+  /** Closes the journal when the statements that were accepted have ended, also those whose client has hung up. */
+  async close(): Promise<void> {
+    await this.#lastExecution;
+    await this.journal?.close();
   }
 
   /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */

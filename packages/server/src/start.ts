@@ -76,8 +76,7 @@ export async function startServer({
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   if (data === undefined) await loadAll();
-  const journal = data === undefined ? undefined : await openJournal(data, service.engine, loadAll);
-  service.journal = journal;
+  service.journal = data === undefined ? undefined : await openJournal(data, service.engine, loadAll);
   try {
     const { acl } = service.engine;
     // The administrator is not stored, so no stored principal may have this name.
@@ -96,12 +95,12 @@ export async function startServer({
       url: `http://${address.includes(':') ? `[${address}]` : address}:${httpServer.port}`,
       isRestored,
       close() {
-        closed ??= httpServer.close().then(() => journal?.close());
+        closed ??= httpServer.close().then(() => service.close());
         return closed;
       },
     };
   } catch (error) {
-    await journal?.close();
+    await service.close();
     throw error;
   }
 }
