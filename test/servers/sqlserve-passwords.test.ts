@@ -150,6 +150,24 @@ test('a token that is used while another statement is stored is extended on disk
     reached.resolve();
     await opened.promise;
   };
+  const { service, caller, logIn } = await createRobot(append);
+  const slow = service.execute('create table t (x int)', caller);
+  await reached.promise;
+  const asked = service.execute('select 1', await logIn());
+  opened.resolve();
+  await Promise.all([slow, asked]);
+  t.regex(lines[4] ?? '', /"name":"robot".*"expiresAt":/);
+});
+
+test('a token that is used for a rejected statement is extended on disk too', async t => {
+  const lines: string[] = [];
+  const { service, logIn } = await createRobot(async changes => void lines.push(JSON.stringify(changes)));
+  await t.throwsAsync(service.execute('drop table missing', await logIn()), { message: /does not exist/ });
+  t.regex(lines[3] ?? '', /"name":"robot".*"expiresAt":/);
+});
+
+/** Starts a service with an account that logs in with a token. @param append stores what three statements change */
+async function createRobot(append: (changes: readonly JournalEntry[]) => Promise<void>) {
   const service = new Service('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
   service.journal = { append, close: async () => {} };
   const caller = { name: 'admin' };
@@ -159,17 +177,14 @@ test('a token that is used while another statement is stored is extended on disk
     "alter service account robot create token type rest with ttl '1h' refresh",
     caller,
   );
-  t.is(made.kind, 'rows');
   const token = made.kind === 'rows' ? String(made.rows[0]?.[1]) : '';
-  const slow = service.execute('create table t (x int)', caller);
-  await reached.promise;
-  const robot = await service.authenticate(bearer(token));
-  t.is(robot?.name, 'robot');
-  const asked = service.execute('select 1', robot ?? caller);
-  opened.resolve();
-  await Promise.all([slow, asked]);
-  t.regex(lines[4] ?? '', /"name":"robot".*"expiresAt":/);
-});
+  const logIn = async () => {
+    const robot = await service.authenticate(bearer(token));
+    if (robot?.name !== 'robot') throw new Error('the token is not accepted');
+    return robot;
+  };
+  return { service, caller, logIn };
+}
 
 test('the journal is closed when the last statement is stored, also if its client has hung up', async t => {
   const events: string[] = [];

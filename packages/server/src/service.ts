@@ -67,24 +67,33 @@ export class Service {
     await this.journal?.close();
   }
 
-  /** Undoes a statement that cannot be stored, because it would be lost after a restart. No other statement runs meanwhile. */
+  /** No other statement runs meanwhile. The token is renewed and stored even if the statement is rejected. */
   async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<StatementReply> {
     const { engine } = this;
     const before = engine.log.savepoint();
     renewToken?.();
-    const reply = await whenReady((): StatementReply => {
-      const { reply } = engine.execute(text, name);
-      return reply.kind === 'unanswered' ? { kind: 'rows', ...this.#answer(reply.query, engine.session(name)) } : reply;
-    });
-    const entries = engine.log.journalEntries();
+    try {
+      return await whenReady((): StatementReply => {
+        const { reply } = engine.execute(text, name);
+        if (reply.kind !== 'unanswered') return reply;
+        return { kind: 'rows', ...this.#answer(reply.query, engine.session(name)) };
+      });
+    } finally {
+      await this.#store(before);
+    }
+  }
+
+  /** Undoes what cannot be stored, because it would be lost after a restart. */
+  async #store(savepoint: number): Promise<void> {
+    const { log } = this.engine;
+    const entries = log.journalEntries();
     try {
       if (entries.length > 0) await this.journal?.append(entries);
     } catch (error) {
-      engine.log.rollback(before);
+      log.rollback(savepoint);
       throw error;
     }
-    engine.log.commit();
-    return reply;
+    log.commit();
   }
 
   #answer(query: QueryStatement, session: Session): ResultSet {
