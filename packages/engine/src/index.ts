@@ -17,15 +17,14 @@ export { createPredictingEngine, Engine, type EngineOptions, type Execution, typ
 export { isNotExecutable, NotReadyError, OpaqueError, whenReady } from './errors.js';
 export type { AclList, ShownObject } from './parse/parse-statement.js';
 export type { Principal, SecretFactory, StoredToken } from './principal.js';
-export {
-  type ComputedView,
-  type Conversion,
-  type ExternalFacts,
-  findCopyLosses,
-  type RetentionEnforcement,
-  type StoredRows,
-  type TableCopy,
-  type UnendedRows,
+export type {
+  ComputedView,
+  Conversion,
+  ExternalFacts,
+  RetentionEnforcement,
+  StoredRows,
+  TableCopy,
+  UnendedRows,
 } from './rows/ledger.js';
 export { RowAccount } from './rows/row-account.js';
 export {

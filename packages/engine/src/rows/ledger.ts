@@ -1,14 +1,8 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
-import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { addToList, isSameName, NameMap } from '@sqlpipe/sql';
+import { type Column, findColumn, isLossless } from '@sqlpipe/ddl';
+import { addToList, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import {
-  type CatalogueObject,
-  type MaterializedView,
-  pairColumns,
-  type StoredColumn,
-  type Table,
-} from '../catalogue-objects.js';
+import type { CatalogueObject, MaterializedView, Table } from '../catalogue-objects.js';
 import { columnLoss, type Effect, expiredRowsLoss, findExpiryLosses, findKeyLosses } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
 import type { Transition } from '../transaction-log.js';
@@ -100,11 +94,11 @@ export interface AccountedLoss {
 interface RecordedCopy {
   /** The losses of the original before it was copied. The copy lacks these rows too. */
   readonly lossesBefore: readonly AccountedLoss[];
+  /** The ids of the columns of the copy, by the names of the columns of the original. */
+  readonly columnIds: NameMap<Id>;
   /** The states of the copy, the last one first. A value that one state could not hold is lost, even if a later state could hold it. */
-  readonly states: readonly [CopyState, ...CopyState[]];
+  readonly states: [Table, ...Table[]];
 }
-
-type CopyState = Pick<TableCopy, 'columns'> & { readonly table: Table };
 
 type Id = number | undefined;
 
@@ -159,7 +153,7 @@ export class Ledger {
    * the plan gives this name.
    */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
-    const [copied] = [...this.#copies].find(([, { states }]) => states[0].table.id === id) ?? [];
+    const [copied] = [...this.#copies].find(([, { states }]) => states[0].id === id) ?? [];
     return this.loadedById.get(id) ?? this.loadedById.get(copied) ?? this.#loadedByNewName.get(name);
   }
 
@@ -191,36 +185,43 @@ export class Ledger {
 
   addCopy(original: CatalogueObject, { to, columns }: TableCopy, lossesBefore: readonly AccountedLoss[]): void {
     const table = this.catalogue.find(to);
-    if (table?.kind === 'table') this.#copies.set(original.id, { lossesBefore, states: [{ table, columns }] });
+    if (table?.kind !== 'table') return;
+    const columnIds = new NameMap(columns.map(({ from, to }) => [from, findColumn(table, to)?.id]));
+    this.#copies.set(original.id, { lossesBefore, columnIds, states: [table] });
   }
 
   /** @param takesRows tells whether the statement removes or overwrites rows of a table */
   updateCopies(transitions: readonly Transition[], takesRows: (table: Table) => boolean): void {
-    for (const [id, { lossesBefore, states }] of this.#copies) {
-      const [{ table, columns }] = states;
-      const after = transitions.find(({ after }) => after?.id === table.id)?.after;
-      if (takesRows(table)) this.#copies.delete(id);
-      else if (after?.kind === 'table') {
-        const pairs = pairColumns(table, after);
-        const current = columns.flatMap(({ from, to }) => {
-          const name = pairs.find(({ column }) => isSameName(column.name, to))?.current?.name;
-          return name === undefined ? [] : [{ from, to: name }];
-        });
-        this.#copies.set(id, { lossesBefore, states: [{ table: after, columns: current }, ...states] });
-      }
+    for (const [id, { states }] of this.#copies) {
+      const after = transitions.find(({ after }) => after?.id === states[0].id)?.after;
+      if (takesRows(states[0])) this.#copies.delete(id);
+      else if (after?.kind === 'table') states.unshift(after);
     }
   }
 
   /** The table that now holds a copy of the rows of another table, and the losses in this copy. */
   findCopy(original: CatalogueObject) {
-    const { states, lossesBefore } = this.#copies.get(original.id) ?? {};
-    const table = this.catalogue.findById(states?.[0].table.id);
-    if (!states || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table') return undefined;
-    const isKept = ({ id }: StoredColumn, to: string) => this.losslessTypes.of(id).includes(to);
-    const all = states.flatMap(state => findCopyLosses(original, state.table, state.columns, isKept));
+    const { states, columnIds, lossesBefore } = this.#copies.get(original.id) ?? {};
+    const table = this.catalogue.findById(states?.[0].id);
+    if (!states || !columnIds || !lossesBefore || table?.kind !== 'table' || original.kind !== 'table')
+      return undefined;
+    const all = states.flatMap(state => this.#findCopyLosses(original, state, columnIds));
     const isSame = (a: Effect, b: Effect) => a.lossKind === b.lossKind && a.column === b.column;
     const losses = all.filter((effect, i) => all.findIndex(each => isSame(each, effect)) === i);
     return { table, losses, lossesBefore };
+  }
+
+  #findCopyLosses(original: Table, copy: Table, columnIds: NameMap<Id>): Effect[] {
+    const findInCopy = ({ name }: Column) => copy.columns.find(({ id }) => id === columnIds.get(name));
+    return [
+      ...findExpiryLosses(original, copy),
+      ...findKeyLosses(original, copy, findInCopy),
+      ...original.columns.flatMap(column => {
+        const type = findInCopy(column)?.type;
+        const isKept = (to: string) => isLossless(column.type, to) || this.losslessTypes.of(column.id).includes(to);
+        return type !== undefined && isKept(type) ? [] : columnLoss(original, column, type);
+      }),
+    ];
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
@@ -236,28 +237,4 @@ export class Ledger {
     const causes = [this.invalidatingStatements.of(object.id), this.removingStatementOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
-}
-
-/**
- * Finds what is lost if a table is dropped after its rows were copied to another table.
- * @param isKept whether the conversion of a column is known to keep all its values, although values of this type may change in general
- */
-export function findCopyLosses(
-  original: TableDefinition,
-  copyTable: TableDefinition,
-  columns: TableCopy['columns'],
-  isKept: (column: Column, to: string) => boolean = () => false,
-): Effect[] {
-  const findInCopy = ({ name }: Column): Column | undefined =>
-    findColumn(copyTable, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
-  return [
-    ...findExpiryLosses(original, copyTable),
-    ...findKeyLosses(original, copyTable, findInCopy),
-    ...original.columns.flatMap(column => {
-      const current = findInCopy(column);
-      return current && (isLossless(column.type, current.type) || isKept(column, current.type))
-        ? []
-        : [columnLoss(original, column, current?.type)];
-    }),
-  ];
 }

@@ -25,7 +25,7 @@ import {
   type TableDefinition,
   withoutExpiry,
 } from '@sqlpipe/ddl';
-import { type CatalogueObject, type Conversion, findCopyLosses } from '@sqlpipe/engine';
+import type { CatalogueObject, Conversion } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
@@ -129,9 +129,8 @@ function findRebuildObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pic
     return count ? [{ reason: formatReason([[count]]), losses: lossKind ? [expiredRowsOf(old.name)] : [] }] : [];
   });
   const keys = copied.filter(({ column }) => column.dedup);
-  const hadTheseKeys =
-    old.columns.some(({ dedup }) => dedup) &&
-    !findCopyLosses(old, final, copied).some(({ lossKind }) => lossKind === 'keys');
+  const oldKeys = old.columns.filter(({ dedup }) => dedup);
+  const hadTheseKeys = oldKeys.length > 0 && oldKeys.every(key => keys.some(({ source }) => source === key));
   const overwritten =
     keys.length === 0 || hadTheseKeys ? 0 : answers.askCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const reasons = [
