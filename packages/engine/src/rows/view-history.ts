@@ -60,8 +60,6 @@ interface TrackedRecomputation extends Recomputation {
   readonly redefinitionCauses?: readonly number[] | undefined;
 }
 
-const NOT_RECOMPUTED: TrackedRecomputation = { periodicViews: [], unreadSources: [] };
-
 export class ViewHistories {
   /** By the id of a former view, what it reads, directly or through plain views. The plain views are among these objects. */
   readonly #dependencies: ReadonlyMap<number | undefined, readonly CatalogueObject[]>;
@@ -147,9 +145,17 @@ export class ViewHistories {
 
   /** @param computedView the view that the statement computes or creates; undefined if it only drops the former view */
   #dropOrCompute(former: MaterializedView, computedView: MaterializedView | undefined, index: number): Effect[] {
+    const { facts, losses } = this.ledger;
     const causes = this.ledger.causesOf(former, index);
-    const hadRows = this.ledger.facts.findStoredRows(former.name) !== 'none';
-    const recomputation = computedView ? this.#recompute(former, computedView, causes, hadRows) : NOT_RECOMPUTED;
+    const hadRows = facts.findStoredRows(former.name) !== 'none';
+    const unreadSources = computedView ? this.#findUnreadSources(former, computedView) : [];
+    const isRedefined = computedView && computedView.id !== former.id && facts.isRedefined(former, computedView);
+    const recomputation: TrackedRecomputation = {
+      ...(computedView && hadRows && facts.askComputable(former, computedView)),
+      periodicViews: hadRows && computedView?.refresh.period ? [computedView] : [],
+      unreadSources,
+      redefinitionCauses: isRedefined && unreadSources.length > 0 ? causes : undefined,
+    };
     this.#recomputations.set(former, recomputation);
     const consequence = hadRows ? this.#findConsequence(former, computedView, recomputation) : undefined;
     if (consequence === undefined) return [];
@@ -157,23 +163,8 @@ export class ViewHistories {
     const effect = computedView
       ? recomputeLoss(computedView, text)
       : lossOf(former, 'history', `dropping ${displayName(former)} ${text}`);
-    addToList(this.ledger.losses, (computedView ?? former).id, { effect, causes: [...causes, ...ofSources] });
+    addToList(losses, (computedView ?? former).id, { effect, causes: [...causes, ...ofSources] });
     return [effect];
-  }
-
-  #recompute(
-    former: MaterializedView,
-    computedView: MaterializedView,
-    causes: readonly number[],
-    hadRows: boolean,
-  ): TrackedRecomputation {
-    const { facts } = this.ledger;
-    const unreadSources = this.#findUnreadSources(former, computedView);
-    const isRedefined = computedView.id !== former.id && facts.isRedefined(former, computedView);
-    const redefinitionCauses = isRedefined && unreadSources.length > 0 ? causes : undefined;
-    const periodicViews = hadRows && computedView.refresh.period ? [computedView] : [];
-    const computability = hadRows ? facts.askComputable(former, computedView) : undefined;
-    return { ...computability, periodicViews, unreadSources, redefinitionCauses };
   }
 
   #findConsequence(
@@ -276,16 +267,16 @@ export class ViewHistories {
   lossesOfView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { ledger } = this;
     const losses = [former, successor].flatMap(({ id }) => ledger.losses.of(id));
-    const isRecorded = ({ lossKind }: Effect) => losses.some(({ effect }) => effect.lossKind === lossKind);
-    const expiryLosses = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = ledger.facts.findStoredRows(former.name) !== 'none';
-    const { redefinitionCauses, unreadSources } = (hadRows && this.#recomputations.get(former)) || NOT_RECOMPUTED;
+    const { redefinitionCauses, unreadSources = [] } = (hadRows && this.#recomputations.get(former)) || {};
     const sourceLoss = redefinitionCauses && this.#findSourceLoss(former, unreadSources);
     if (sourceLoss) {
       const causes = [...redefinitionCauses, ...(sourceLoss.causes ?? [])];
       losses.push({ effect: recomputeLoss(successor, sourceLoss.text), causes });
     }
-    for (const effect of expiryLosses) losses.push({ effect, causes: ledger.changingStatements.of(successor.id) });
+    for (const effect of findExpiryLosses(former, successor))
+      if (!losses.some(each => each.effect.lossKind === effect.lossKind))
+        losses.push({ effect, causes: ledger.changingStatements.of(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {
       const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
       losses.push({ effect, causes: ledger.removingStatementOf(former) });
