@@ -20,29 +20,24 @@ import type { Acl } from '../acl.js';
 import { lossOf } from '../effects.js';
 import type { Principal } from '../principal.js';
 import { DenialError, type MutableSession, type ResultSet, type Session } from '../session.js';
-import { type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
+import { forVerbs, type StatementHandler, type StatementHandlers, statementHandlers } from './commands.js';
 
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', createHandler(createPrincipal)],
-  ['drop', createHandler(dropPrincipal)],
-  ['alter', createHandler(alterPrincipal)],
-  ...['add', 'remove', 'grant', 'revoke'].map(verb => [verb, changeRights] as const),
-  ['assume', rejectAssume],
-  ['exit', rejectAssume],
+  ...forVerbs(executeOnPrincipal, 'create', 'drop', 'alter'),
+  ...forVerbs(changeRights, 'add', 'remove', 'grant', 'revoke'),
+  ...forVerbs(rejectAssume, 'assume', 'exit'),
 ]);
 
 /**
- * Makes the handler of a verb. DROP USER goes to the given handler, but DROP TABLE to the handler that both editions have.
- * CREATE TABLE never gets here, because `parseStatement` does not make CREATE of an object a command.
+ * Executes DROP USER, but leaves DROP TABLE to the handler that both editions have. CREATE TABLE never gets here, because
+ * `parseStatement` does not make CREATE of an object a command.
  */
-function createHandler(
-  handler: (cursor: Cursor, session: MutableSession, kind: PrincipalKind) => ReturnType<StatementHandler>,
-): StatementHandler {
-  return (cursor, session, verb) => {
-    const kind = parsePrincipalKind(cursor);
-    return kind ? handler(cursor, session, kind) : statementHandlers.get(verb)?.(cursor, session, verb);
-  };
+function executeOnPrincipal(cursor: Cursor, session: MutableSession, verb: string): ReturnType<StatementHandler> {
+  const kind = parsePrincipalKind(cursor);
+  if (!kind) return statementHandlers.get(verb)?.(cursor, session, verb);
+  if (verb === 'alter') return alterPrincipal(cursor, session, kind);
+  return verb === 'create' ? createPrincipal(cursor, session, kind) : dropPrincipal(cursor, session, kind);
 }
 
 /** ASSUME and EXIT change a connection of the PostgreSQL protocol. Requests over HTTP share no such state. */

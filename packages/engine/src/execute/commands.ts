@@ -50,7 +50,7 @@ export type StatementHandler = (cursor: Cursor, session: MutableSession, verb: s
 
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
-const forVerbs = (handler: StatementHandler, ...verbs: string[]) => verbs.map(verb => [verb, handler] as const);
+export const forVerbs = (handler: StatementHandler, ...verbs: string[]) => verbs.map(verb => [verb, handler] as const);
 
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
