@@ -267,10 +267,7 @@ function formatCostWithoutEffects(statement: string): string {
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }
 
-/**
- * Formats the work that a plan makes for the server, in lines such as `rewrites table 't' (6,000 rows, 24 kB)`: which tables it copies,
- * rewrites or reads completely. Without sizes, only copies: other comments name the other work.
- */
+/** Formats the server's work: `rewrites table 't' (6,000 rows, 24 kB)`. Without sizes, only copies: other comments name other work. */
 async function formatWork({ steps, engine, context }: Draft, { effects }: Proof): Promise<string[]> {
   const { answers, engineOfB, renames } = context;
   const work = new Map<string, Set<string>>();
@@ -312,10 +309,7 @@ function formatSize({ rows, bytes }: StoredSize): string {
 /** Takes a new name for a dropped table or column, and formats the offer; undefined if no new one is similar. */
 type TakeOffer = (dropped: ObjectPath) => string | undefined;
 
-/**
- * Offers renames: if a column or table is dropped and a similar one is created, the user may have renamed it. The function offers no name
- * twice.
- */
+/** If a table or column is dropped and a similar one is created, the user may have renamed it. No name is offered twice. */
 function createRenameOffers({ a, engineOfB, renames }: PlanContext): TakeOffer {
   const renamed = new NameSet(renames.pending.values());
   /** The names of the new tables, by `columnKey`. */

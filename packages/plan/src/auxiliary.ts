@@ -68,10 +68,7 @@ export function isRebuildHash(hash: string, wanted: TableDefinition, current: Ta
   }
 }
 
-/**
- * Finds what interrupted rebuilds have left. A rebuild that this plan would make again is repeated or finished. The new table of any other
- * rebuild may hold rows that are needed.
- */
+/** Finds what interrupted rebuilds have left. Unless this plan makes the same rebuild, the rows of its new table may be needed. */
 export function findInterruptedRebuilds(a: Schema, engineOfB: Engine, tablesToRebuild: NameSet) {
   const [leftovers, tablesBetweenRenames] = [new NameSet(), new NameSet()];
   for (const { name, table, hash } of findRebuildTables(engineOfB, 'new')) {

@@ -83,10 +83,7 @@ export interface ObjectPath {
 /** Finds the columns of an object; undefined if there is no object of this name. */
 type FindColumns = (object: string) => NameSet | undefined;
 
-/**
- * Finds the object or the column with a path; undefined if nothing has this path. `a.b` may be table `a.b`, or column `b` of table `a`.
- * @throws InvalidOptionError if both exist
- */
+/** Undefined if nothing has this path. `a.b` may be a table, or column `b` of table `a`. @throws InvalidOptionError if both exist */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
   const paths = findPossiblePaths(text).filter(({ object, column }) => {
     const columns = find(object);

@@ -68,10 +68,7 @@ export async function planUndo(plan: Plan, b: readonly string[], options: UndoOp
 /** The DROP of something that the plan created. The user need not allow this loss, because assertions show that no rows are lost. */
 type SafeDrop = NamedLoss & { readonly assertions: readonly Assertion[] };
 
-/**
- * Asserts that a table has no rows. A query does not see the rows of detached partitions, so another assertion rejects such partitions.
- * @param condition which rows count, for example those with a value of a column (`printValueCondition`); by default all
- */
+/** Queries do not see rows of detached partitions. @param condition which rows count (`printValueCondition`); by default all */
 const noRowsAssertions = (table: string, condition?: string): Assertion[] => [
   allAppliedAssertion(table),
   emptyAssertion(table, condition),

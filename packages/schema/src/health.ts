@@ -12,10 +12,7 @@ export interface Health {
   readonly columns?: NameMap<readonly { readonly name: string; readonly type: string }[]>;
   /** The materialized views that have no rows yet. */
   readonly neverRefreshed?: NameSet;
-  /**
-   * Those of them that the server has not begun to fill since it was started. If a server dies while it fills a view, the view stays
-   * empty and valid (observed on 9.3.4).
-   */
+  /** Those that the server has not begun to fill since its start. If it dies meanwhile, they stay empty and valid (observed on 9.3.4). */
   readonly unstarted?: NameSet;
   /** The materialized views whose rows come only from a REFRESH with RANGE. */
   readonly partlyRefreshed?: NameSet;

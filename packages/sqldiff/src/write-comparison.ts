@@ -17,10 +17,7 @@ import type { Locations } from './locations.js';
 import type { DiffArgs } from './options.js';
 import type { LoadedSides } from './sides.js';
 
-/**
- * @param locations where the statements of files are, if findings are written as annotations
- * @returns the exit status, which is negative if there is a finding
- */
+/** @param locations set if findings are written as annotations @returns the exit status, which is negative if there is a finding */
 export async function writeComparison(
   compared: SchemaComparison,
   sides: LoadedSides,

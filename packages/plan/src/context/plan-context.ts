@@ -167,10 +167,7 @@ function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeepOption
   return kept;
 }
 
-/**
- * Finds the kept grants on an object that an engine lacks, although it has the object, the column and the principal. A server removes them
- * with an object that a plan replaces, so the plan gives them again.
- */
+/** Finds the kept grants that an engine lacks because of a DROP, although it has the object, the column and the principal again. */
 export function findRemovedGrants(table: string, engine: Engine, { engineOfB, keptGrants }: PlanContext): Grant[] {
   const grants = keptGrants.get(table) ?? [];
   const object = grants.length > 0 ? engine.catalogue.compileAndFind(table) : undefined;

@@ -25,10 +25,7 @@ import { rebuildTable } from './rebuild.js';
 
 const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
 
-/**
- * Adds an ALTER of a table after the assertions and statements that it needs. The rows of the table may forbid it (`row-conditions.ts`). If
- * no server can be asked, the assertions check the rows. @returns whether it was added
- */
+/** Adds an ALTER after the assertions and statements that it needs, unless rows of the table forbid it. @returns whether it was added */
 function alterTable(table: string, alteration: Alteration, properties: readonly PropertyName[], draft: Draft) {
   const { context } = draft;
   const current = draft.engine.definitionOf(table) as TableDefinition;
@@ -93,10 +90,7 @@ function differsOnlyByRetention(wanted: TableDefinition, current: Definition, dr
   return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
 }
 
-/**
- * Sets the properties of an object. What lets the server drop more rows is set at the end only. What makes it keep more is set at once:
- * a REFRESH would drop the rows that have expired until then.
- */
+/** What makes the server drop more rows is set at the end only. What makes it keep more is set before a REFRESH drops such rows. */
 function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { isAtEnd = false } = {}): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);

@@ -67,16 +67,10 @@ export class Draft {
   readonly #omissionsByObject = new Map<string, Omission[]>();
   /** Objects that the plan cannot change as needed. An object that reads a blocked object is left out too. */
   readonly blocked = new NameSet();
-  /**
-   * For each view, the first step that makes it invalid or changes a plain view below it. After this step, no server can say whether the
-   * query of a materialized view returns all rows that the view stores.
-   */
+  /** For each view, the first step that invalidates it or changes a plain view below it. After it, no server can compare its rows. */
   readonly #outdatedBy = new NameMap<Step>();
 
-  /**
-   * @param engine has the objects of B
-   * @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey`
-   */
+  /** @param engine has the objects of B @param excluded the changes that earlier proofs have excluded, by `changeKey` */
   constructor(
     readonly engine: Engine,
     private readonly excluded: ReadonlyMap<string, Omission>,

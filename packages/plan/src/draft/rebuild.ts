@@ -194,10 +194,7 @@ const findConversions = (table: string, copied: CopiedColumns): Conversion[] =>
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table, column: source.name, from: source.type, to: column.type }));
 
-/**
- * With `--drop-old`, drops the old table `t_before_…` of each table `t` in `--rebuild`. An earlier plan may have left this old table. If
- * A has the old table, it is kept.
- */
+/** With `--drop-old`, drops the old tables that this plan or an earlier one has kept after a rebuild, unless A has them. */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
   const { a, dropOld, renames, tablesToRebuild } = context;

@@ -23,10 +23,7 @@ export function revokeRights(draft: Draft): void {
     if (!wanted.includes(right) && !keepsRight(right, draft.context)) addStatement(draft, printRevocation(right));
 }
 
-/**
- * Wider rights come first, because they replace narrower ones. If a narrower one would lose its grant option, it is revoked first, and
- * given again if the plan keeps it.
- */
+/** Wider rights come first and replace narrower ones. One that would lose its grant option is revoked before, and given again if kept. */
 export function grantRights(draft: Draft): void {
   const { context, engine } = draft;
   const { rights } = engine.acl;

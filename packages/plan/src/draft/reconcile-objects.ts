@@ -1,7 +1,4 @@
-/*!
- * Drafts the RENAME, CREATE, ALTER and DROP of tables and views. If an object is blocked, its readers are left out too. A materialized view
- * may get its expiry after its CREATE, by an ALTER at the end of the plan.
- */
+/*! Drafts the RENAME, CREATE, ALTER and DROP of tables and views. If an object is blocked, its readers are left out too. */
 import {
   compareDefinitions,
   compareStatements,

@@ -74,10 +74,7 @@ export function proveDraft(draft: Draft, engine: Engine): Proof {
   return { effects, excluded: toOmissions(failures, steps), rows, acceptedLosses };
 }
 
-/**
- * Finds the objects that the plan drops, renames or creates again and that would not have the grants and the owner of B afterwards. What A
- * states is not compared here, because `omitRemaining` does.
- */
+/** Finds the objects that would lose the grants or the owner of B. What A states is not compared here: `omitRemaining` does that. */
 function findLostRights(removals: NameMap<number>, engine: Engine, context: PlanContext): Failure[] {
   const { a, engineOfB, hiddenGrants, renames } = context;
   return [...removals].flatMap(([name, index]): Failure[] => {
@@ -100,10 +97,7 @@ function findLostRights(removals: NameMap<number>, engine: Engine, context: Plan
   });
 }
 
-/**
- * Finds the views that the plan would make invalid. A view that is already invalid in B counts too if a refresh would lose nothing, and the
- * plan removes the base or makes the view unrepairable (`RepairableViews`).
- */
+/** A view that is invalid in B counts too if a refresh would lose nothing, and the plan removes its base or makes it unrepairable. */
 function findInvalidatedViews(rows: RowAccount, repairable: RepairableViews, engine: Engine, context: PlanContext) {
   return [...engine.invalidViews()].flatMap(([name, reason]): Failure[] => {
     const wasInvalid = repairable.invalidBefore.has(name);

@@ -129,10 +129,7 @@ export function printDuplicatesQuestion(from: string, keys: CopyWithCasts['colum
 const CAST =
   /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)"(?: ::VARCHAR)?) "([^"]+)"(?:, |$)/g;
 
-/**
- * Without columns if the text is no `printSurplusAssertion`. The text is cut first, because one pattern for the complete text would take
- * quadratic time.
- */
+/** Without columns if it is no `printSurplusAssertion`. The text is cut first, because one pattern for it would take quadratic time. */
 export function parseCopy(text: string): CopyWithCasts {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const [, side = ''] = text.slice(0, middle).split(/ FROM \(SELECT 1 sqlpipe_+side, /);

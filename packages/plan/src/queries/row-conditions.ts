@@ -1,7 +1,4 @@
-/*!
- * What an ALTER of a table requires of its rows: it harms no partition, because of its state, and no value, because of the new type.
- * A plan and a dry run ask the server whether that is so. Each case was tried on 9.3.4.
- */
+/*! What an ALTER requires of the rows of its table: it harms no partition, and no value. Each case was tried on 9.3.4. */
 import {
   type Alteration,
   canConvert,
@@ -31,10 +28,7 @@ export interface RowCondition {
   readonly losesValues?: boolean;
 }
 
-/**
- * Conditions on the partitions of a table. Its name is the one by which the server is asked.
- * @param actions the actions of the ALTER, or `fill` for the UPDATE of `printFill`
- */
+/** The name of the table is that on the server. @param actions those of the ALTER, or `fill` for the UPDATE of `printFill` */
 export function findPartitionConditions(
   { name, partitionBy, timestamp }: Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>,
   actions: readonly string[],

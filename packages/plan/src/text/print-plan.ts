@@ -48,10 +48,7 @@ export function findPlannedObjects(statements: readonly string[]): KindAndName[]
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/**
- * A hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
- * @param definitions those of a schema, at least of these objects
- */
+/** A hash of the objects that a plan changes and of all views that read them. @param definitions of a schema, at least of these */
 export function computeFingerprint(plan: readonly string[], definitions: Iterable<string>): string {
   const schema = new Schema(definitions);
   const planned = findPlannedObjects(plan);

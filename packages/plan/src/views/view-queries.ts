@@ -139,10 +139,7 @@ function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogu
   return { query, isChanged, isIdentical: isIdentical && !isChanged };
 }
 
-/**
- * Finds the definition of a view, with a query that B's server can run.
- * @param query replaces the query of the view; B's server can run it
- */
+/** The definition of a view, with a query that B's server can run. @param query replaces that of the view; B's server can run it */
 export function findRunnableView(name: string, context: PlanContext, query?: string) {
   const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
@@ -160,10 +157,7 @@ export function findRunnableView(name: string, context: PlanContext, query?: str
 const isStaleView = (object: CatalogueObject | undefined): boolean =>
   object?.kind === 'view' && object.isStale === true;
 
-/**
- * Gives an object that a statement writes its former name. A view also gets its timestamp, which no server prints.
- * @param engine may lack the former object if the object is new
- */
+/** Gives an object its former name, and a view its timestamp, which no server prints. @param engine may lack the former object */
 export const withFormerName = <T extends RetainedObject>(
   { former, current }: { readonly former: RetainedObject; readonly current: T },
   { catalogue }: Engine,
