@@ -1,6 +1,7 @@
 import { CodedError, formatExcerpt } from '@sqlpipe/text';
 import { PLAN_START, parseFailureMarker } from './failure-marker.js';
 import {
+  canHaveComments,
   endOfCode,
   type LexerRules,
   readSegment,
@@ -135,8 +136,11 @@ export class Splitter {
 
   /** Ends a statement, and holds it instead of the former one. Text without a statement is skipped. @throws SplitError */
   *#finish(text: string, { rules, hasContent, endsInLineComment }: StatementScan): Generator<string> {
-    this.#rejectFailureMarker(text);
-    const rest = this.#moveComments(text, rules);
+    let rest = text;
+    if (!hasContent || canHaveComments(text)) {
+      this.#rejectFailureMarker(text);
+      rest = this.#moveComments(text, rules);
+    }
     const [startLine] = this.#locate(rest, Math.max(rest.search(NON_WHITESPACE), 0));
     [this.#line, this.#column] = this.#locate(rest);
     if (!hasContent) return;
@@ -248,16 +252,19 @@ function scanBy(rules: LexerRules, text: string): StatementScan & { isAmbiguous:
   let unclosed: Segment | undefined;
   for (let start = 0; start < text.length; ) {
     const segment = readSegment(text, start, rules);
-    const written = text.slice(start, segment.end);
-    if (written === ';' && depth === 0) return { rules, end: start, hasContent, endsInLineComment, isAmbiguous };
-    if (written === '(' && depth++ === 0) outermost = segment;
-    if (written === ')' && depth > 0) depth--;
-    if (segment.type === 'comment') {
-      endsInLineComment = written.startsWith('--');
-      isAmbiguous ||= !endsInLineComment && /['"`]|--/.test(written);
-    } else if (NON_WHITESPACE.test(written)) [hasContent, endsInLineComment] = [true, false];
+    const { type, end } = segment;
+    if (type === 'comment') {
+      endsInLineComment = text.startsWith('--', start);
+      isAmbiguous ||= !endsInLineComment && /['"`]|--/.test(text.slice(start, end));
+    } else if (type !== 'code' || ((!hasContent || endsInLineComment) && NON_WHITESPACE.test(text.slice(start, end)))) {
+      const character = text.charAt(start);
+      if (character === ';' && depth === 0) return { rules, end: start, hasContent, endsInLineComment, isAmbiguous };
+      if (character === '(' && depth++ === 0) outermost = segment;
+      if (character === ')' && depth > 0) depth--;
+      [hasContent, endsInLineComment] = [true, false];
+    }
     if (segment.isUnclosed) unclosed = segment;
-    start = segment.end;
+    start = end;
   }
   unclosed ??= depth > 0 ? outermost : undefined;
   return { rules, end: -1, unclosed, hasContent, endsInLineComment, isAmbiguous };
@@ -274,7 +281,7 @@ function scanStatement(text: string, scanned = 0): StatementScan {
   if (end >= 0)
     return { rules: 'sql', end, hasContent: NON_WHITESPACE.test(text.slice(0, end)), endsInLineComment: false };
   // If each scan read all of the text, a text of many statements would take quadratic time.
-  for (let length = Math.max(256, 2 * scanned); ; length *= 2) {
+  for (let length = Math.max(256, 2 * scanned); ; length *= 8) {
     const piece = text.slice(0, length);
     const bySql = scanBy('sql', piece);
     const byServer = bySql.isAmbiguous && scanBy('server', bySql.end < 0 ? piece : piece.slice(0, bySql.end));
