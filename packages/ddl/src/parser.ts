@@ -38,7 +38,7 @@ export {
 export { type LocatedScope, parseRightsStatement, type RightsStatement, type Scope } from './parser/rights-parser.js';
 export { parseColumnType, TYPE_NAMES } from './parser/types.js';
 export { wordsWith } from './parser/words.js';
-export { type Interval, rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';
+export { rejectInvalidTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { recheckRetention, rejectImpossiblePolicy } from './properties/retention.js';
 export {
   closingIndex,

@@ -15,10 +15,11 @@ function parseRefresh(cursor: Cursor, next = (expected: string) => cursor.requir
   // INCREMENTAL is the former name of IMMEDIATE.
   else if (isWord(token, 'incremental')) token = next("'as'");
   else if (isWord(token, 'every')) {
-    const { count, unit } = parseInterval(cursor, 'interval');
+    every = parseInterval(cursor, 'interval');
+    const unit = every.slice(-1);
     if (!'Mywdhm'.includes(unit))
       throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
-    [type, every] = ['EVERY', count + unit];
+    type = 'EVERY';
     token = next("'deferred' or 'start' or 'period' or 'as'");
   }
   const deferred = isWord(token, 'deferred');
@@ -61,7 +62,7 @@ function parsePeriod(cursor: Cursor): Pick<Refresh, 'period' | 'timeZone'> {
     rejectInvalidTimeZone(timeZone, cursor.start);
     token = cursor.require("'delay' or ')'");
   }
-  let delay: Interval | undefined;
+  let delay: string | undefined;
   if (isWord(token, 'delay')) {
     delay = parseInterval(cursor, 'DELAY interval');
     if (toMicros(delay, 'delay', cursor.start) >= toMicros(length, 'length', cursor.start))
@@ -69,7 +70,7 @@ function parsePeriod(cursor: Cursor): Pick<Refresh, 'period' | 'timeZone'> {
     token = cursor.require("')'");
   }
   cursor.expectToken(token, ')');
-  return { timeZone, period: { length: length.count + length.unit, delay: delay && delay.count + delay.unit } };
+  return { timeZone, period: { length, delay } };
 }
 
 /** Parses the clause after SET REFRESH. The word AS may end it, as in CREATE. */
@@ -100,34 +101,26 @@ export function rejectInvalidTimeZone(name: string | undefined, position: number
   }
 }
 
-export interface Interval {
-  readonly count: number;
-  readonly unit: string;
-}
-
-/** Parses `10m`: a number, which is optional, and a unit. */
-function parseInterval(cursor: Cursor, expected: string): Interval {
+/** Parses `10m`: a number and a unit. The number is optional there, but not in the result. */
+function parseInterval(cursor: Cursor, expected: string): string {
   const text = cursor.require(expected);
   if (text === '-') throw cursor.error(`positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
   if (count !== undefined && count <= 0) throw cursor.error(`positive number expected: ${text}`);
   const unit = text.slice(-1);
   if (!'MywdhmsTUn'.includes(unit)) throw cursor.error(`Invalid unit: ${text}`);
-  return { count: count ?? 1, unit };
+  return `${count ?? 1}${unit}`;
 }
 
-function toMicros({ count, unit }: Interval, what: string, position: number): number {
-  const factor = MICROS.get(unit);
-  if (factor !== undefined) return count * factor;
-  throw new RejectionError(
-    position,
-    `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`,
-  );
+function toMicros(interval: string, what: string, position: number): number {
+  const factor = MICROS.get(interval.slice(-1));
+  if (factor !== undefined) return Number.parseInt(interval, 10) * factor;
+  throw new RejectionError(position, `unsupported ${what} unit: ${interval}, supported units are 's', 'm', 'h', 'd'`);
 }
 
-export function rejectLongPeriod(length: Interval, position: number): void {
+export function rejectLongPeriod(length: string, position: number): void {
   if (toMicros(length, 'length', position) <= MICROS_PER_DAY) return;
-  throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
+  throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length}`);
 }
 
 export const BASE = defineProperty<Pick<MaterializedViewDefinition, 'base'>>()({

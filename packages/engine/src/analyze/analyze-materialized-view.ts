@@ -16,7 +16,6 @@ import {
   type Body,
   type CreateOf,
   type CreateStatement,
-  type Interval,
   missingError,
   RejectionError,
   rejectInvalidTimeZone,
@@ -322,11 +321,11 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 function analyzePeriod({ sampleBy }: Select, { interval, position }: TimeGrouping): ViewTiming['refresh'] {
-  const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
+  const length = `${Number.parseInt(interval, 10) || 1}${interval.slice(-1)}`;
   rejectLongPeriod(length, position);
   const { timeZone, offset: shift } = sampleBy?.alignTo ?? {};
   rejectInvalidTimeZone(timeZone, position);
   if (shift !== undefined && !/^[-+]?00:00$/.test(shift))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
-  return { period: { length: length.count + length.unit }, timeZone };
+  return { period: { length }, timeZone };
 }
