@@ -48,30 +48,23 @@ function scanToken(text: string, start: number): ServerToken | undefined {
  */
 export function scanSignificant(text: string, last: ServerToken, rules = NEWEST_COMMENT_RULES) {
   let depth = 0;
+  let isInLineComment = false;
   let read = last;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
     read = token;
     const word = text.slice(token.start, token.end);
-    if (word === '--') read = scanLineComment(text, token, rules);
+    if (isInLineComment) {
+      // The comment ends after the first line end that is a token; since 9.3.2 also after a line end in quotes.
+      const lineEnd = word.length > 1 && rules === '9.0' ? -1 : word.search(/[\r\n]/);
+      isInLineComment = lineEnd < 0;
+      if (word.length > 1 && !isInLineComment)
+        read = emptyTokenAt(token.start + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
+    } else if (word === '--') isInLineComment = true;
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
     else if (depth === 0 && !WHITESPACE.includes(word)) return { ...token, text: word };
   }
   return { ...read, text: undefined };
-}
-
-/** The end of a line comment: after the first line end that is a token; since 9.3.2 also after a line end in quotes. */
-function scanLineComment(text: string, start: ServerToken, rules: ServerCommentRules): ServerToken {
-  let read = start;
-  for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
-    read = token;
-    const word = text.slice(token.start, token.end);
-    if (word === '\n' || word === '\r') return token;
-    const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
-    if (lineEnd < 0) continue;
-    return emptyTokenAt(token.start + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
-  }
-  return read;
 }
 
 /** The tokens from an index on, without white space and comments, by the rules of a server. */
