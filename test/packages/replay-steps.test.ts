@@ -163,7 +163,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
         compareStatements: () => Promise.reject(bug),
       },
     } as unknown as Parameters<typeof createExecutor>[0]);
-    t.is(await t.throwsAsync(execute(toEntry(statement), false)), bug);
+    t.is(await t.throwsAsync(execute(toEntry(statement), false, 0)), bug);
   });
 
 test('an error while the next statement is awaited is thrown when the statements in flight have ended', async t => {

@@ -68,6 +68,25 @@ for (const [what, after, options, moment] of REPLACED)
     t.is((await fetchTableRights()).length, 2);
   });
 
+test('after a plan, a statement is compared by its own place, also if one before it was not sent', async t => {
+  const server = await serveHere(t, { edition: 'enterprise' });
+  const tables = ['a', 'other', 'kept'].map(name => `CREATE TABLE ${name} (x INT)`);
+  await setUp(server, ...tables, 'CREATE USER zoe', 'GRANT SELECT ON kept TO zoe');
+  const { url } = await recordingProxy(t, server, async query => {
+    if (/ALTER TABLE 'a'/.test(query)) await setUp(server, 'ALTER TABLE other ADD COLUMN new INT');
+    return undefined;
+  });
+  const files = { 'after.sql': 'CREATE TABLE a (x INT, y INT);', 'more.sql': MORE };
+  const run = await inProcess(t, { ...loginAs(), DST: url }, files);
+  await run.ok('sqldiff --alter --ignore-extra --include SCHEMA after.sql $DST > plan; sqlsplit more.sql >> plan');
+  const { stderr } = await run.exits(1, 'sqlapply --keep-going --allow ALTER,DROP $DST < plan');
+  t.regex(stderr, /statement 2 .*: somebody else has changed table 'other'/);
+  t.regex(stderr, /statement 3 .*: nothing in the plan gives back GRANT SELECT ON kept TO zoe\n/);
+  t.true((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT')));
+});
+
+const MORE = 'ALTER TABLE other ADD COLUMN z INT; DROP TABLE kept; CREATE TABLE kept (x INT, y INT);';
+
 test('a plan stops before it gives back a right that somebody has revoked meanwhile', async t => {
   const { server, run } = await startWithView(t);
   await setUp(server, 'GRANT SELECT ON m TO zoe', 'GRANT SELECT ON trades TO zoe');

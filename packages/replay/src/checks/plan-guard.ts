@@ -20,8 +20,6 @@ export class PlanGuard {
   readonly #lostGrants: LostGrants;
   /** By the index of the statement; undefined for any other statement. */
   readonly #assertions: readonly (Assertion | undefined)[];
-  /** The number of statements that were executed. */
-  #executedCount = 0;
 
   /** @param inputStatements a plan, and what follows it in the input */
   constructor(
@@ -55,16 +53,17 @@ export class PlanGuard {
    * What somebody else has changed in the objects that a statement changes or reads, or that the assertions before it are about: a
    * sentence for each object. The objects of the next statement are compared too. If only the first RENAME of a rebuild were sent, the
    * table would be missing.
+   * @param index of the statement in the input
    */
-  async fetchConflicts(statement: string): Promise<string[]> {
-    const own = [...this.#findObjects(statement), ...this.#findAssertedObjects()];
+  async fetchConflicts(statement: string, index: number): Promise<string[]> {
+    const own = [...this.#findObjects(statement), ...this.#findAssertedObjects(index)];
     if (own.length === 0) return [];
-    const next = this.inputStatements[this.#executedCount + 1];
+    const next = this.inputStatements[index + 1];
     const known = [...new Set([...own, ...(next === undefined ? [] : this.#findObjects(next))])];
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
-    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(this.#executedCount);
+    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(index);
   }
 
   /** Finds the assertions of the plan that must still be true before a statement is sent. */
@@ -80,7 +79,6 @@ export class PlanGuard {
    * @returns a sentence for each object that somebody else has replaced since `fetchConflicts`, for example while it was refreshed
    */
   async recordExecuted(statement: string): Promise<string[]> {
-    this.#executedCount++;
     const changed = findPlannedObjects([statement]);
     try {
       const ids = await this.#fetchIds(changed);
@@ -112,12 +110,11 @@ export class PlanGuard {
     }
   }
 
-  /** Finds the objects of the assertions directly before the next statement. They are not compared before each of these assertions. */
-  #findAssertedObjects(): GuardedObject[] {
-    const next = this.#executedCount;
-    if (this.#assertions[next]) return [];
-    const first = this.#assertions.slice(0, next).lastIndexOf(undefined) + 1;
-    const names = new NameSet(this.#assertions.slice(first, next).flatMap(each => each?.tables ?? []));
+  /** Finds the objects of the assertions directly before a statement. They are not compared before each of these assertions. */
+  #findAssertedObjects(index: number): GuardedObject[] {
+    if (this.#assertions[index]) return [];
+    const first = this.#assertions.slice(0, index).lastIndexOf(undefined) + 1;
+    const names = new NameSet(this.#assertions.slice(first, index).flatMap(each => each?.tables ?? []));
     return [...this.#objects.values()].filter(({ name }) => names.has(name));
   }
 

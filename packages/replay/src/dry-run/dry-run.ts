@@ -86,7 +86,7 @@ export class DryRun {
     this.#existing = this.#hiddenReason === undefined ? this.#createExistingObjects() : context.existing;
   }
 
-  readonly predictResult: Executor = async (entry, isPlanned) => {
+  readonly predictResult: Executor = async (entry, ...position) => {
     let effects: readonly Effect[] = [];
     const { client } = this.context;
     const simulatedClient: Client = {
@@ -104,7 +104,7 @@ export class DryRun {
     };
     const replaced = { client: simulatedClient, existing: this.#existing, isSimulated: true, noVerify: true };
     try {
-      const simulated = await createExecutor({ ...this.context, ...replaced })(entry, isPlanned);
+      const simulated = await createExecutor({ ...this.context, ...replaced })(entry, ...position);
       const details = { ...simulated, ...(effects.length > 0 && { effects }) };
       if (simulated.result !== 'applied') return details;
       if (simulated.replaced) return { ...details, result: 'would replace' };

@@ -32,7 +32,9 @@ export async function* executeStatements(
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     const isOver = endOfRun.signal.aborted || signal.aborted;
-    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, planHead !== undefined);
+    const result: StatementResult = isOver
+      ? { result: 'not reached' }
+      : await execute(entry, planHead !== undefined, n - 1);
     const { statement, ...identity } = entry;
     const outcome = {
       n,

@@ -42,30 +42,34 @@ export interface ExecutionContext extends Pick<ReplayOptions, 'ifExists' | 'noVe
   guard?: PlanGuard | undefined;
 }
 
-/** @param isPlanned whether the statement belongs to a plan, which skips nothing, because its statements rely on each other */
-export type Executor = (entry: Entry, isPlanned: boolean) => Promise<StatementResult>;
+/**
+ * @param isPlanned whether the statement belongs to a plan, which skips nothing, because its statements rely on each other
+ * @param index of the statement in the input
+ */
+export type Executor = (entry: Entry, isPlanned: boolean, index: number) => Promise<StatementResult>;
 
 interface StatementContext extends ExecutionContext {
   isPlanned: boolean;
+  index: number;
 }
 
 /** The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(context: ExecutionContext): Executor {
-  return (entry, isPlanned) =>
-    executeIfAllowed(entry, { ...context, isPlanned }).catch(error => {
+  return (entry, isPlanned, index) =>
+    executeIfAllowed(entry, { ...context, isPlanned, index }).catch(error => {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.mayHaveRun ? 'unknown' : 'failed', error: error.message, failure: error };
     });
 }
 
 async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
-  const { preflightCheck, existing, guard, ignored, isPlanned } = context;
+  const { preflightCheck, existing, guard, ignored, index, isPlanned } = context;
   const { statement } = entry;
   if (!isPlanned && (await ignored.fetchIsSkipped(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
   if (!guard) return executeAndResend(entry, context);
-  const conflicts = await guard.fetchConflicts(statement);
+  const conflicts = await guard.fetchConflicts(statement, index);
   if (conflicts.length > 0) return { result: 'rejected', error: conflicts.join('; ') };
   for (const assertion of guard.findAssertions(statement)) {
     const repeated = await evaluateAssertion(assertion, context.client, context.pollLimits);
