@@ -3,7 +3,8 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { replay, serve } from '@sqlpipe/api';
 import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
-import { InstanceError } from '../../packages/instance/src/index.js';
+import { type Client, InstanceError } from '../../packages/instance/src/index.js';
+import { SourceRows } from '../../packages/replay/src/checks/source-rows.js';
 import { executeStatements } from '../../packages/replay/src/execute/execute-statements.js';
 import { createExecutor } from '../../packages/replay/src/execute/executor.js';
 import { ExistingAcl } from '../../packages/replay/src/target/existing-acl.js';
@@ -199,6 +200,49 @@ test('access control that was not answered is asked again', async t => {
   Object.assign(source, { fetchPrincipals: async () => ['CREATE USER ann;'], fetchRights: async () => [] });
   t.is(await acl.fetchPrincipal(user), 'CREATE USER ann;');
   t.false((await acl.compareRights('GRANT SELECT ON t TO ann;'))?.exists);
+});
+
+test('the rows below a view are counted by partition: one that is split, merged or written to loses none', async t => {
+  let partitions: [string, number][] = [];
+  const client = {
+    queryRows: async (query: string) => (query.includes('table_partitions') ? partitions : [['t', 7]]),
+  } as unknown as Client;
+  const countConflicts = async (before: typeof partitions, after: typeof partitions) => {
+    const rows = new SourceRows(client);
+    partitions = before;
+    await rows.recordAsserted('m', ['t']);
+    partitions = after;
+    return (await rows.fetchConflicts('REFRESH MATERIALIZED VIEW m FULL;')).length;
+  };
+  const whole: [string, number] = ['2024-01', 10];
+  const parts: [string, number][] = [
+    ['2024-01', 6],
+    ['2024-01-20T000000-000001', 4],
+  ];
+  t.is(await countConflicts([whole], parts), 0);
+  t.is(await countConflicts(parts, [whole]), 0);
+  t.is(
+    await countConflicts(
+      [whole],
+      [
+        ['2023-12', 1],
+        ['2024-01', 11],
+      ],
+    ),
+    0,
+  );
+  t.is(await countConflicts([], []), 0);
+  t.is(await countConflicts([whole], []), 1);
+  t.is(
+    await countConflicts(
+      [whole, ['2024-02', 5]],
+      [
+        ['2024-01', 9],
+        ['2024-02', 90],
+      ],
+    ),
+    1,
+  );
 });
 
 /** The temporary files that this process has open, and that have no name any more. */

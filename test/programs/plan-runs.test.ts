@@ -75,6 +75,58 @@ testWithQuestDB('a refresh is not sent if its view has got a refresh limit since
   t.deepEqual(await execute(server, 'SELECT count() FROM m'), [[3]]);
 });
 
+/** The first day, of which the view holds a row. */
+const LOSSES = {
+  detached: "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'",
+  dropped: "ALTER TABLE t DROP PARTITION LIST '2024-01-01'",
+  truncated: 'TRUNCATE TABLE t',
+};
+
+for (const [moment, statement, after] of [
+  ['REFRESH', /ALTER COLUMN x TYPE/, `${table(day(''), 'x LONG')} ${SUM};`],
+  ['DROP', /AS none_limited/, `${table(day(''))} ${SUM.replace('sum', 'max')};`],
+  ['CREATE', /DROP MATERIALIZED VIEW/, `${table(day(''))} ${SUM.replace('sum', 'max')};`],
+] as const)
+  for (const [what, loss] of Object.entries(LOSSES))
+    testWithQuestDB(
+      `a view's ${moment} is not sent if rows below it are ${what} after the assertion about it`,
+      async t => {
+        await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+        const proxy = await disturb(t, server, statement, async () => {
+          await execute(server, loss);
+          await waitUntilApplied(server);
+        });
+        const run = await shellWithFiles(t, server, { 'after.sql': after });
+        await run.ok('sqldiff --alter -o plan.sql after.sql $DB');
+        const { stderr } = await run.exits(1, `sqlapply --allow-plan ${proxy} plan.sql`);
+        t.regex(
+          stderr,
+          /materialized view 'm': rows of table 't' were removed while the plan was applied, so rows of materialized view 'm' cannot be computed again\n/,
+        );
+        if (moment !== 'CREATE') t.deepEqual(await execute(server, 'SELECT count() FROM m'), [[3]]);
+      },
+    );
+
+testWithQuestDB('a refresh is not sent if rows are removed that the view reads through another view', async t => {
+  const columns = (z: string) => `x INT, z ${z}`;
+  const others = [
+    'CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    'CREATE VIEW below AS (SELECT ts, x FROM u)',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (SELECT t.ts, count() n FROM t JOIN below ON (x) SAMPLE BY 1h) PARTITION BY DAY',
+  ];
+  const [create = '', insert = ''] = rowsOn(LONG_MONTH, day(''), columns('INT'));
+  const [u = '', below = '', m = ''] = others;
+  await make(server, [create, insert, u, "INSERT INTO u VALUES ('2024-01-01', 70000)", below, m]);
+  const proxy = await disturb(t, server, /ALTER COLUMN z TYPE/, () => execute(server, 'TRUNCATE TABLE u'));
+  const run = await shellWithFiles(t, server, {
+    'after.sql': `${[table(day(''), columns('LONG')), ...others].join(';')};`,
+  });
+  await run.ok('sqldiff --alter -o plan.sql after.sql $DB');
+  const { stderr } = await run.exits(1, `sqlapply --allow-plan ${proxy} plan.sql`);
+  t.regex(stderr, /REFRESH of materialized view 'm': rows of table 'u' were removed while the plan was applied/);
+  t.deepEqual(await execute(server, 'SELECT count() FROM m'), [[1]]);
+});
+
 testWithQuestDB('a statement is not sent if what its assertions are about has changed since', async t => {
   const rows = [
     'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL',

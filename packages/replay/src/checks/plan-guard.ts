@@ -4,6 +4,7 @@ import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError 
 import { type Assertion, findPlannedObjects, parseAssertion } from '@sqlpipe/plan/text';
 import { displayName, identify, isObjectKind, type KindAndName, kindAndNameKey, NameMap, NameSet } from '@sqlpipe/sql';
 import { LostGrants } from './lost-grants.js';
+import { SourceRows } from './source-rows.js';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
@@ -18,6 +19,7 @@ interface GuardedObject extends KindAndName {
 export class PlanGuard {
   readonly #objects = new Map<string, GuardedObject>();
   readonly #lostGrants: LostGrants;
+  readonly #sourceRows: SourceRows;
   /** By the index of the statement; undefined for any other statement. */
   readonly #assertions: readonly (Assertion | undefined)[];
 
@@ -27,6 +29,7 @@ export class PlanGuard {
     private readonly inputStatements: readonly string[],
   ) {
     this.#lostGrants = new LostGrants(client, inputStatements);
+    this.#sourceRows = new SourceRows(client);
     this.#assertions = inputStatements.map(parseAssertion);
   }
 
@@ -56,6 +59,9 @@ export class PlanGuard {
    * @param index of the statement in the input
    */
   async fetchConflicts(statement: string, index: number): Promise<string[]> {
+    const { comparedView } = this.#assertions[index] ?? {};
+    if (comparedView !== undefined)
+      await this.#sourceRows.recordAsserted(comparedView, this.#findTablesBelow(comparedView));
     const own = [...this.#findObjects(statement), ...this.#findAssertedObjects(index)];
     if (own.length === 0) return [];
     const next = this.inputStatements[index + 1];
@@ -63,6 +69,7 @@ export class PlanGuard {
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
+    conflicts.push(...(await this.#sourceRows.fetchConflicts(statement)));
     return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(index);
   }
 
@@ -116,6 +123,16 @@ export class PlanGuard {
     const first = this.#assertions.slice(0, index).lastIndexOf(undefined) + 1;
     const names = new NameSet(this.#assertions.slice(first, index).flatMap(each => each?.tables ?? []));
     return [...this.#objects.values()].filter(({ name }) => names.has(name));
+  }
+
+  /** Finds what a view reads that is no view, directly or through views. */
+  #findTablesBelow(view: string): string[] {
+    const views = new NameMap(
+      [...this.#objects.values()].flatMap(({ kind, name, statement }) => (kind === 'table' ? [] : [[name, statement]])),
+    );
+    const names = new NameSet([view]);
+    for (const name of names) for (const each of findReferences(views.get(name) ?? '')) names.add(each); // it grows
+    return [...names].filter(name => !views.has(name));
   }
 
   /** Finds the objects that a statement changes, and what these read. One to create is left out: if it exists, a server rejects it. */
