@@ -139,14 +139,7 @@ export class JsonScanner {
       return chunk.length;
     }
     this.#isEscaped = false;
-    const text = decodeString(this.#takeToken(chunk.subarray(start, close + 1)));
-    if (!this.#allowed.includes('"')) throw misplacedError('"');
-    if (this.#allowed.startsWith(VALUE)) this.#endScalar(text);
-    else {
-      this.events.key(text, this.#depth);
-      if (this.#depth === 1) this.#topKey = text;
-      this.#allowed = ':';
-    }
+    this.#endToken(chunk.subarray(start, close + 1));
     return close + 1;
   }
 
@@ -155,13 +148,23 @@ export class JsonScanner {
     const endsToken = (byte: number) => byte <= 0x20 || ',]}'.includes(String.fromCharCode(byte));
     while (end < chunk.length && !endsToken(chunk[end] as number)) end++;
     if (end === chunk.length) this.#keep(chunk.subarray(start));
-    else this.#endScalar(decodeBare(this.#takeToken(chunk.subarray(start, end))));
+    else this.#endToken(chunk.subarray(start, end));
     return end;
   }
 
-  #endScalar(value: unknown): void {
-    this.events.scalar?.(value, this.#depth);
-    this.#endValue();
+  #endToken(end: Buffer): void {
+    this.#keep(end);
+    const value = decodeToken(this.#pending.length === 1 ? end : Buffer.concat(this.#pending));
+    [this.#token, this.#pending, this.#pendingLength] = ['none', [], 0];
+    if (!this.#allowed.includes('"')) throw misplacedError('"');
+    if (this.#allowed.startsWith(VALUE)) {
+      this.events.scalar?.(value, this.#depth);
+      this.#endValue();
+    } else {
+      this.events.key(value as string, this.#depth);
+      if (this.#depth === 1) this.#topKey = value as string;
+      this.#allowed = ':';
+    }
   }
 
   #keep(bytes: Buffer): void {
@@ -169,13 +172,6 @@ export class JsonScanner {
     if (this.#pendingLength > this.maxToken)
       throw new MalformedReplyError(`contains a value longer than ${this.maxToken} bytes`);
     this.#pending.push(bytes);
-  }
-
-  #takeToken(end: Buffer): Buffer {
-    this.#keep(end);
-    const pieces = this.#pending;
-    [this.#token, this.#pending, this.#pendingLength] = ['none', [], 0];
-    return pieces.length === 1 ? end : Buffer.concat(pieces);
   }
 }
 
@@ -202,14 +198,16 @@ function backslashesBefore(chunk: Buffer, at: number, from: number): number {
   return at - start;
 }
 
-function decodeString(bytes: Buffer): string {
+function decodeToken(bytes: Buffer): unknown {
   const raw = bytes.toString();
+  const isString = raw.startsWith('"');
   // Invalid bytes become U+FFFD. A U+FFFD that was really sent is rare, so it may be checked again.
-  if (raw.includes('\uFFFD') && !isUtf8(bytes)) throw new MalformedReplyError('contains bytes that are not UTF-8');
+  if (isString && raw.includes('\uFFFD') && !isUtf8(bytes))
+    throw new MalformedReplyError('contains bytes that are not UTF-8');
   try {
     return JSON.parse(raw);
   } catch {
-    throw invalidStringError(raw);
+    throw isString ? invalidStringError(raw) : new MalformedReplyError('contains something that is not JSON');
   }
 }
 
@@ -219,14 +217,6 @@ function invalidStringError(raw: string): MalformedReplyError {
   if (control === undefined) return new MalformedReplyError('contains a string with an escape that JSON does not know');
   const code = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
   return new MalformedReplyError(`contains an unescaped control character (${code}) in a string`);
-}
-
-function decodeBare(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('latin1'));
-  } catch {
-    throw new MalformedReplyError('contains something that is not JSON');
-  }
 }
 
 function misplacedError(character: string): MalformedReplyError {
