@@ -70,8 +70,28 @@ export function decodeCredential(encoded: string, where: string): string {
   }
 }
 
-function addressFromConfigString(operand: string): Address {
-  const { schema, values } = parseConfigString(operand);
+/** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
+const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
+
+/** Reads `schema::key=value;key=value;`. Messages contain only positions: a value, or a key after a `;` in a value, may be secret. */
+function addressFromConfigString(text: string): Address {
+  const schemaEnd = text.indexOf('::');
+  const values = new Map<string, string>();
+  PAIR.lastIndex = schemaEnd + 2;
+  while (PAIR.lastIndex < text.length) {
+    const start = PAIR.lastIndex;
+    const [, key, value] = PAIR.exec(text) ?? [];
+    if (key === undefined || value === undefined)
+      throw configError(
+        `the configuration string is not key=value; from character ${start + 1} on; write http::addr=host:9000;`,
+      );
+    if (values.has(key))
+      throw configError(
+        `the configuration string has a duplicate key at character ${start + 1}; remove one, or write a ; inside a value as ;;`,
+      );
+    values.set(key, value.replaceAll(';;', ';'));
+  }
+  const schema = text.slice(0, schemaEnd);
   // WebSocket uses the port of HTTP. TCP does not, so tcp and tcps are not supported.
   const [, secure] = /^(?:http|ws)(s?)$/.exec(schema) ?? [];
   if (secure === undefined)
@@ -95,30 +115,6 @@ function addressError(operand: string, why: string): InstanceError {
 }
 
 export const formatAddress = ({ origin, pathname }: URL): string => origin + (pathname === '/' ? '' : pathname);
-
-/** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
-const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
-
-/** Parses `schema::key=value;key=value;`. Messages contain only positions: a value, or a key after a `;` in a value, may be secret. */
-function parseConfigString(text: string): { schema: string; values: Map<string, string> } {
-  const schemaEnd = text.indexOf('::');
-  const values = new Map<string, string>();
-  PAIR.lastIndex = schemaEnd + 2;
-  while (PAIR.lastIndex < text.length) {
-    const start = PAIR.lastIndex;
-    const [, key, value] = PAIR.exec(text) ?? [];
-    if (key === undefined || value === undefined)
-      throw configError(
-        `the configuration string is not key=value; from character ${start + 1} on; write http::addr=host:9000;`,
-      );
-    if (values.has(key))
-      throw configError(
-        `the configuration string has a duplicate key at character ${start + 1}; remove one, or write a ; inside a value as ;;`,
-      );
-    values.set(key, value.replaceAll(';;', ';'));
-  }
-  return { schema: text.slice(0, schemaEnd), values };
-}
 
 async function lookUpAll(name: string): Promise<readonly string[]> {
   const { lookup } = await import('node:dns/promises'); // few runs need it

@@ -11,22 +11,20 @@ import { isNotFound, readError } from './secret-file.js';
 export async function resolveOperand(
   operand: string,
   env: ResolveContext['env'],
-): Promise<{ address: Address; entry?: InstanceEntry; unknownName?: string | undefined }> {
+): Promise<{ address: Address; entry?: InstanceEntry; unknownName?: string }> {
   const names = /[:/@]/.test(operand) ? undefined : await readInstances(env);
   const entry = names?.get(operand);
   if (entry) return { entry, address: addressOfEntry(entry) };
+  const file = instancesPath(env) ?? 'instances.toml';
   if (hasPathSyntax(operand))
     throw configError(
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${file}`,
     );
-  return { address: parseAddress(operand), unknownName: names && formatUnknownName(operand, names.keys(), env) };
-}
-
-/** Undefined if the operand is certainly a host. */
-function formatUnknownName(operand: string, names: Iterable<string>, env: ResolveContext['env']) {
-  if (operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
-  const file = instancesPath(env) ?? 'instances.toml';
-  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(formatSuggestion(operand, [...names]))}`;
+  const address = parseAddress(operand);
+  if (!names || operand === 'localhost' || /^[\d.]+$/.test(operand)) return { address }; // certainly a host
+  const suggestion = escapeControls(formatSuggestion(operand, [...names.keys()]));
+  const unknownName = `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${suggestion}`;
+  return { address, unknownName };
 }
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
