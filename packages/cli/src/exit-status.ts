@@ -1,31 +1,20 @@
 import { CodedError, type ErrorCode } from '@sqlpipe/text';
 
-/** The exit statuses by meaning: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)). */
+/** The exit statuses of results, of a bug, and of errors by their codes (sysexits(3)). */
 export const Exit = {
   ok: 0,
   negative: 1,
-  usage: 64,
-  damaged: 65,
-  noInput: 66,
-  unreachable: 69,
+  REJECTED: 1,
+  USAGE: 64,
+  DAMAGED: 65,
+  NOINPUT: 66,
+  UNREACHABLE: 69,
   bug: 70,
-  io: 74,
-  protocol: 76,
-  denied: 77,
-  config: 78,
-} as const;
-
-const STATUS_BY_CODE: Record<ErrorCode, number> = {
-  REJECTED: Exit.negative,
-  USAGE: Exit.usage,
-  DAMAGED: Exit.damaged,
-  NOINPUT: Exit.noInput,
-  UNREACHABLE: Exit.unreachable,
-  IO: Exit.io,
-  PROTOCOL: Exit.protocol,
-  DENIED: Exit.denied,
-  CONFIG: Exit.config,
-};
+  IO: 74,
+  PROTOCOL: 76,
+  DENIED: 77,
+  CONFIG: 78,
+} as const satisfies Record<ErrorCode | 'ok' | 'negative' | 'bug', number>;
 
 /** Wrong usage of a program, also if the option parser cannot detect it. */
 export class UsageError extends CodedError {
@@ -44,5 +33,5 @@ export function* causesOf(error: unknown): Generator<Error & Partial<CodedError>
 /** The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error is a bug. */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException; // not `instanceof`: each bundle has a class of its own
-  return STATUS_BY_CODE[code as ErrorCode] ?? (syscall ? Exit.io : Exit.bug);
+  return Exit[code as ErrorCode] ?? (syscall ? Exit.IO : Exit.bug);
 }

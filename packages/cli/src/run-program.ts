@@ -46,14 +46,14 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
     return signal?.aborted ? signalStatus(signal.reason) : status;
   } catch (error) {
     // After ^C, another program of the pipeline may cut the input short. The signal may arrive a little later.
-    if (signal && exitStatus(error) === Exit.damaged) await pause(100, undefined, { signal }).catch(() => {});
+    if (signal && exitStatus(error) === Exit.DAMAGED) await pause(100, undefined, { signal }).catch(() => {});
     return signal?.aborted ? signalStatus(signal.reason) : fail(error);
   }
 }
 
 function formatFailure(error: unknown, status: number, name: string, host: ProcessLike): string {
   const hint =
-    { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
+    { [Exit.USAGE]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
   const causes = [...causesOf(error)];
   let text = formatError(error);
   // In a pipe, the program that failed first prints what to do: the programs after it name only the reason.
@@ -61,6 +61,6 @@ function formatFailure(error: unknown, status: number, name: string, host: Proce
     if (printedReason && host.fstat(0).isFIFO())
       text = text.replace(printedReason, reason => reason.replace(/; .*/s, ''));
   // Some messages have several lines. In any other message a line end comes from a name, and could fake a second message.
-  const hasLines = status === Exit.usage || causes.some(({ hasLines }) => hasLines);
+  const hasLines = status === Exit.USAGE || causes.some(({ hasLines }) => hasLines);
   return (hasLines ? text : escapeControls(text)) + hint;
 }

@@ -111,8 +111,8 @@ async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunA
 /** Adds `nothing was sent` to the message of an error, except to a usage error, a bug, and an error that already says so. */
 function toNothingSentError(error: unknown): unknown {
   const status = exitStatus(error);
-  if (status === Exit.usage || status === Exit.bug || error instanceof PreflightError) return error;
-  const code = status === Exit.io ? 'IO' : (error as CodedError).code;
+  if (status === Exit.USAGE || status === Exit.bug || error instanceof PreflightError) return error;
+  const code = status === Exit.IO ? 'IO' : (error as CodedError).code;
   const message = formatError(error).replace(/\n|$/, '; nothing was sent$&');
   return new CodedError(code, message, { cause: error });
 }

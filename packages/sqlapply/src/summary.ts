@@ -57,7 +57,7 @@ export class Summary {
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#isNegative) return this.#hasReordered ? Exit.negative : Exit.ok;
-    return this.#isDenied ? Exit.denied : Exit.negative;
+    return this.#isDenied ? Exit.DENIED : Exit.negative;
   }
 
   get isComplete(): boolean {

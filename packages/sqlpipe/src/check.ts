@@ -36,7 +36,7 @@ export const main = createMain({
     await writeLine('statements', String(count));
     if (report.denied) {
       io.error(`${resolved.label}: ${report.denied}`);
-      return Exit.denied;
+      return Exit.DENIED;
     }
     return report.invalid.size || report.suspended.size ? Exit.negative : Exit.ok;
   },
