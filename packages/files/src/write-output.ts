@@ -43,18 +43,14 @@ export async function stageFile(
 ): Promise<StagedOutput> {
   const temporary = `${path}.${TEMPORARY_MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
   const discard = () => rm(temporary, { force: true }).catch(() => {});
-  const discardOnError = async (work: Promise<unknown>): Promise<void> => {
-    try {
-      await work;
-    } catch (error) {
-      await discard();
-      if ((error as NodeJS.ErrnoException).path === temporary) Object.assign(error as Error, { path });
-      throw error;
-    }
+  const fail = async (error: NodeJS.ErrnoException): Promise<never> => {
+    await discard();
+    if (error.path === temporary) Object.assign(error, { path });
+    throw error;
   };
   const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
-  await discardOnError(writeFile(temporary, 'wx', write, signal, permissions));
-  return { commit: () => discardOnError(rename(temporary, path)), discard };
+  await writeFile(temporary, 'wx', write, signal, permissions).catch(fail);
+  return { commit: () => rename(temporary, path).catch(fail), discard };
 }
 
 const ALL_PERMISSIONS = 0o777;

@@ -18,9 +18,9 @@ export const fetchServerReport = (config: ConnectionConfig) =>
       (await queryIfAccepted(client, sql))?.map(([value]) => String(value));
     const [[build] = []] = await client.queryRows('SELECT build()');
     const parameters = await fetchParameters(client);
-    const accessControl = await fetchAccessControl(client);
+    const hasAccessControl = await fetchIsEnterprise(client);
     // Servers list none for a built-in administrator.
-    const permissions = accessControl === 'on' ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
+    const permissions = hasAccessControl ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     // A token contains no user.
     const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
@@ -28,7 +28,7 @@ export const fetchServerReport = (config: ConnectionConfig) =>
       endpoint: client.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
       user: (await queryFirstColumn('SELECT current_user()'))?.[0] ?? given,
-      accessControl,
+      accessControl: hasAccessControl ? 'on' : 'off',
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
       invalid: (await fetchInvalidViews(use => tryIfAccepted(() => use(client)))).invalid,
@@ -70,17 +70,17 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
   return new Map(rows.map(([path, value]) => [String(path), String(value)]));
 }
 
-/** Whether an instance is of the enterprise edition, the only one with access control. */
-export const fetchIsEnterprise = async (client: Client) => (await fetchAccessControl(client)) === 'on';
-
-/** Only a server with access control knows SHOW USERS, even if it denies the answer. @throws InstanceError if there is no answer */
-async function fetchAccessControl(client: Client): Promise<'on' | 'off'> {
+/**
+ * Whether an instance is of the enterprise edition, the only one with access control. Only such a server knows SHOW USERS, even if it
+ * denies the answer. @throws InstanceError if there is no answer
+ */
+export async function fetchIsEnterprise(client: Client): Promise<boolean> {
   try {
     await client.queryRows('SHOW USERS');
-    return 'on';
+    return true;
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    return error.code === 'DENIED' ? 'on' : 'off';
+    return error.code === 'DENIED';
   }
 }
 

@@ -73,7 +73,8 @@ export async function fetchRunningRefreshes(client: Client, text: string) {
   if (!stored.some(isRunning)) return [];
   const plain = (await queryIfAccepted(client, 'SELECT view_name, view_sql FROM views()')) ?? [];
   const unseen = new NameMap([...plain, ...stored].map(row => [String(row[0]), row]));
-  const found: unknown[][] = [];
+  const active = new Set((await queryIfAccepted(client, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
+  const refreshes: { readonly view: string; readonly isActive: boolean }[] = [];
   for (const texts = [text]; texts.length > 0; )
     for (const token of significantTokens(texts.pop() as string)) {
       const name = unquote(token.text);
@@ -81,15 +82,11 @@ export async function fetchRunningRefreshes(client: Client, text: string) {
       if (!row) continue;
       unseen.delete(name);
       texts.push(String(row[1]), quoteLiteral(String(row[2] ?? '')));
-      if (isRunning(row)) found.push(row);
+      if (!isRunning(row)) continue;
+      const view = String(row[0]);
+      const isActive = active.has(row[1]) || (await fetchWalState(client, view)) === 'pending';
+      refreshes.push({ view, isActive });
     }
-  const active = new Set((await queryIfAccepted(client, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
-  const refreshes: { readonly view: string; readonly isActive: boolean }[] = [];
-  for (const [view, sql] of found) {
-    const name = String(view);
-    const isActive = active.has(sql) || (await fetchWalState(client, name)) === 'pending';
-    refreshes.push({ view: name, isActive });
-  }
   return refreshes;
 }
 
