@@ -87,6 +87,18 @@ test('after a plan, a statement is compared by its own place, also if one before
 
 const MORE = 'ALTER TABLE other ADD COLUMN z INT; DROP TABLE kept; CREATE TABLE kept (x INT, y INT);';
 
+test('an instance without access control is asked once whether it has grants', async t => {
+  const server = await serveHere(t, { edition: 'oss' });
+  await setUp(server, TABLE, viewOf('max'), viewOf('max', 'n'));
+  const { url, queries } = await recordingProxy(t, server);
+  const after = `${TABLE}; ${viewOf('min')}; ${viewOf('min', 'n')};`;
+  const run = await inProcess(t, { DST: url }, { 'after.sql': after });
+  await run.ok('sqldiff --alter after.sql $DST > plan');
+  const planned = queries.length;
+  await run.ok('sqlapply --allow-plan $DST < plan');
+  t.is(queries.slice(planned).filter(query => query === 'SHOW USERS').length, 1);
+});
+
 test('a plan stops before it gives back a right that somebody has revoked meanwhile', async t => {
   const { server, run } = await startWithView(t);
   await setUp(server, 'GRANT SELECT ON m TO zoe', 'GRANT SELECT ON trades TO zoe');

@@ -20,6 +20,7 @@ export {
   fetchComparisonFacts,
   fetchDefaults,
   fetchInstanceFacts,
+  fetchIsEnterprise,
   fetchParameters,
   fetchServerReport,
   fetchVersion,

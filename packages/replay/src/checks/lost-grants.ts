@@ -3,7 +3,7 @@
  * Somebody may have granted or revoked some since.
  */
 import { type Grant, parseCommand, parseRights, printRevocation, printRight, type Right } from '@sqlpipe/ddl';
-import { type Client, fetchGrants } from '@sqlpipe/instance';
+import { type Client, fetchGrants, fetchIsEnterprise } from '@sqlpipe/instance';
 import { GIVES_BACK, parsePlanHead, parseRebuildName } from '@sqlpipe/plan/text';
 import { RightSet } from '@sqlpipe/schema';
 import {
@@ -29,6 +29,9 @@ export class LostGrants {
   readonly #words = new NameSet();
   /** The rights that the statements give, in order. */
   readonly #givenRights: readonly { readonly right: Right; readonly index: number; readonly isGivenBack: boolean }[];
+
+  /** Only the enterprise edition has grants. Undefined until the target was asked. */
+  #isEnterprise: boolean | undefined;
 
   constructor(
     private readonly client: Client,
@@ -66,6 +69,8 @@ export class LostGrants {
     const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
     if (isRenamed) successors.push(command.to);
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
+    this.#isEnterprise ??= await fetchIsEnterprise(this.client);
+    if (!this.#isEnterprise) return [];
     const { grants, hiddenGrants } = await fetchGrants(this.client);
     if (hiddenGrants !== undefined) return [];
     const existing = new RightSet(grants.flatMap(each => parseRights(each) ?? []));
