@@ -79,6 +79,24 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
   );
 });
 
+test('a plan stops if somebody else changes a view while it is refreshed', async t => {
+  const schema = (x: string) => [
+    `CREATE TABLE base (ts TIMESTAMP, x ${x}) ${LOGGED}`,
+    'CREATE MATERIALIZED VIEW m AS (SELECT ts, sum(x) n FROM base SAMPLE BY 1h) PARTITION BY DAY',
+  ];
+  for (const statement of schema('INT')) t.is((await server.execute(statement)).error, undefined);
+  const { url } = await recordingProxy(t, server, async (query): Promise<Instead | undefined> => {
+    if (!query.includes('REFRESH MATERIALIZED VIEW')) return undefined;
+    for (const statement of [query.replace(/;$/, ''), 'ALTER MATERIALIZED VIEW m SET TTL 7 DAYS'])
+      t.is((await server.execute(statement)).error, undefined);
+    return [200, { ddl: 'OK' }];
+  });
+  const run = await inProcess(t, { DB: url, AFTER: `${schema('LONG').join(';')};` });
+  await run.ok('echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan');
+  const { stderr } = await run.exits(1, 'sqlapply --allow-plan $DB < plan');
+  t.regex(stderr, /: accepted, but somebody else has changed materialized view 'm' while .*: TTL: none to 1 WEEK/);
+});
+
 test('an assertion about a view that somebody else has changed asks for a new plan, and for no permission', async t => {
   const view = (name: string, n: string) =>
     `CREATE MATERIALIZED VIEW ${name} AS (SELECT ts, ${n} n FROM base SAMPLE BY 1h)`;

@@ -83,17 +83,20 @@ export class PlanGuard {
 
   /**
    * Reads again what a statement has changed. If that fails, these objects are no longer compared.
-   * @returns a sentence for each object that somebody else has replaced since `fetchConflicts`, for example while it was refreshed
+   * @returns a sentence for each object that somebody else has replaced since `fetchConflicts`, or changed while it was refreshed
    */
   async recordExecuted(statement: string): Promise<string[]> {
     const changed = findPlannedObjects([statement]);
+    const before = changed.flatMap(object => this.#objects.get(kindAndNameKey(object)) ?? []);
     try {
       const ids = await this.#fetchIds(changed);
-      const replaced = changed.filter(object =>
-        isReplaced(this.#objects.get(kindAndNameKey(object)), ids.get(object.name)),
-      );
       await this.#fetch(changed, ids);
-      return replaced.map(formatReplaced);
+      return before.flatMap(object => {
+        const id = ids.get(object.name);
+        if (identify(statement).verb !== 'REFRESH') return isReplaced(object, id) ? formatReplaced(object) : [];
+        // A refresh takes time, and does not change the definition.
+        return formatConflict(object, this.#objects.get(kindAndNameKey(object))?.statement, id) ?? [];
+      });
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       for (const object of changed) this.#objects.delete(kindAndNameKey(object));
@@ -146,7 +149,7 @@ export class PlanGuard {
   }
 }
 
-const isReplaced = ({ id }: { readonly id?: unknown } = {}, existingId: unknown): boolean =>
+const isReplaced = ({ id }: GuardedObject, existingId: unknown): boolean =>
   id !== undefined && existingId !== undefined && id !== existingId;
 
 const formatReplaced = (object: KindAndName): string =>
