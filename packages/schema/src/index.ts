@@ -1,11 +1,5 @@
 export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from './collect-statements.js';
-export {
-  type ComparedProblem,
-  compareSchemas,
-  differenceResult,
-  type SchemaComparison,
-  type SchemaDifference,
-} from './compare-schemas.js';
+export * from './compare-schemas.js';
 export {
   type ChangeOfBaseReason,
   type Health,

@@ -48,9 +48,9 @@ function alterTable(table: string, alteration: Alteration, properties: readonly 
     draft.omit(change, ...obstacle);
     return false;
   }
-  const assertions = findPartitionConditions(current, actions, context.version)
-    .map(({ assertion }) => assertion)
-    .filter(({ statement }) => !draft.hasStep(statement));
+  const assertions = findPartitionConditions(current, actions, context.version).filter(
+    ({ statement }) => !draft.hasStep(statement),
+  );
   const unchanged = conversion ? draft.recordConversion(conversion) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];

@@ -212,8 +212,8 @@ export const findMisfitObstacle = (conversion: Conversion, context: PlanContext)
 
 /** @param conditions have the names of B */
 export function findRowObstacle(conditions: readonly RowCondition[], { answers }: PlanContext): Obstacle | undefined {
-  for (const { assertion, formatProblem } of conditions) {
-    const count = answers.askCount(assertion.questions[0]);
+  for (const { questions, formatProblem } of conditions) {
+    const count = answers.askCount(questions[0]);
     if (count) return formatProblem(count);
   }
   return undefined;

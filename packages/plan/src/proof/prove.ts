@@ -104,8 +104,9 @@ function findInvalidatedViews(rows: RowAccount, repairable: RepairableViews, eng
     const view = engine.find(name);
     const isIgnored = view !== undefined && context.ignore.ignoresObject(view);
     // No interrupted plan has made an ignored view invalid. So it is not in the way.
+    const unrepairableSince = isIgnored ? undefined : repairable.unrepairableSince.get(name);
     const causes = wasInvalid
-      ? [...(isIgnored ? [] : repairable.findCauses(name)), ...rows.removingStatementOfBase(name)]
+      ? [unrepairableSince ?? [], rows.removingStatementOfBase(name)].flat()
       : rows.invalidatingStatementsOf(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
@@ -197,31 +198,24 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): (Cha
  */
 class RepairableViews {
   readonly invalidBefore: NameMap<string>;
-  /** The views of B that a refresh would repair before the first step. */
-  readonly #views: NameSet;
-  readonly #unrepairableSince = new NameMap<number>();
+  /** For each view that a refresh would repair before the first step, the step after which no refresh repairs it any more. */
+  readonly unrepairableSince: NameMap<number | undefined>;
 
   /** @param engine has B; it executes the steps later */
   constructor(private readonly engine: Engine) {
     this.invalidBefore = engine.invalidViews();
-    this.#views = this.#findRepairable([...this.invalidBefore.keys()]);
+    const repairable = this.#findRepairable([...this.invalidBefore.keys()]);
+    this.unrepairableSince = new NameMap(Array.from(repairable, view => [view, undefined]));
   }
 
   recordStep({ transitions }: Execution, index: number): void {
-    if (this.#views.size === 0) return;
+    if (this.unrepairableSince.size === 0) return;
     const changed = transitions.filter(({ before, after }) => before?.columns !== after?.columns);
     const names = this.engine.catalogue.withReaders(changed.map(({ name }) => name));
-    const affected = [...this.#views].filter(view => names.has(view));
-    const repairable = this.#findRepairable(affected);
-    for (const view of affected)
-      if (repairable.has(view)) this.#unrepairableSince.delete(view);
-      else if (!this.#unrepairableSince.has(view)) this.#unrepairableSince.set(view, index);
-  }
-
-  /** The index of the step after which no refresh repairs the view any more, as a list; empty if a refresh repairs it, or never did. */
-  findCauses(view: string): readonly number[] {
-    const index = this.#unrepairableSince.get(view);
-    return index === undefined ? [] : [index];
+    const affected = [...this.unrepairableSince].filter(([view]) => names.has(view));
+    const repairable = this.#findRepairable(affected.map(([view]) => view));
+    for (const [view, since = index] of affected)
+      this.unrepairableSince.set(view, repairable.has(view) ? undefined : since);
   }
 
   /** Finds the views that are valid, or would be if they and the invalid views below them were refreshed. */

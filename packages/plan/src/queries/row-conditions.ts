@@ -18,10 +18,8 @@ import {
 import { printMisfit } from './conversions.js';
 import { PARTITION_STATES, type PartitionState } from './partition-states.js';
 
-/** Something that an ALTER requires of the rows of its table. */
-export interface RowCondition {
-  /** Whether the ALTER harms nothing. Its question counts the partitions or values that the ALTER would harm. */
-  readonly assertion: CountingAssertion;
+/** Asserts something that an ALTER requires of the rows of its table. Its question counts the partitions or values that the ALTER harms. */
+export interface RowCondition extends CountingAssertion {
   /** Says what would happen to them, and what to do first. */
   formatProblem(count: number): readonly [problem: string, ...hints: string[]];
   /** Whether values would be lost. Otherwise the table would be suspended, or partitions could not be read. */
@@ -29,19 +27,16 @@ export interface RowCondition {
 }
 
 /** The name of the table is that on the server. @param actions those of the ALTER, or `fill` for the UPDATE of `printFill` */
-export function findPartitionConditions(
-  { name, partitionBy, timestamp }: Pick<TableDefinition, 'name' | 'partitionBy' | 'timestamp'>,
-  actions: readonly string[],
-  version: string | undefined,
-): RowCondition[] {
+export function findPartitionConditions(table: TableDefinition, actions: readonly string[], version?: string) {
+  const { name, partitionBy, timestamp } = table;
   if (partitionBy === 'NONE') return [];
   const canAlterParquet = version !== undefined && createFeatureCheck({ version })('ALTER of Parquet');
-  return (Object.keys(PARTITION_STATES) as PartitionState[]).flatMap(state => {
+  return (Object.keys(PARTITION_STATES) as PartitionState[]).flatMap((state): RowCondition | [] => {
     const { adjective, formatAdvice, problems } = PARTITION_STATES[state];
     const problem = Object.entries(problems).find(([action]) => actions.includes(action))?.[1];
     if (problem === undefined || (state === 'isParquet' && canAlterParquet)) return [];
     return {
-      assertion: noPartitionAssertion(name, state),
+      ...noPartitionAssertion(name, state),
       formatProblem: count => [
         `${count} ${count === 1 ? 'partition is' : 'partitions are'} ${adjective}, ${problem}`,
         `${formatAdvice(name, `"${timestamp}"`)} first`,
@@ -53,9 +48,9 @@ export function findPartitionConditions(
 /** The values that a conversion would not fit into the new type. Whether values that fit would change is another question. */
 export function findMisfitConditions(conversion: Conversion): RowCondition[] {
   if (printMisfit(conversion) === undefined) return [];
-  const assertion = conversionAssertion(conversion);
   const losesValues = losesLoneSurrogates(conversion.from, conversion.to);
-  return [{ assertion, formatProblem: count => [formatMisfits(count, conversion)], losesValues }];
+  const formatProblem = (count: number) => [formatMisfits(count, conversion)] as const;
+  return [{ ...conversionAssertion(conversion), formatProblem, losesValues }];
 }
 
 /** As `findMisfitConditions`, and for conversions that no plan contains. */
@@ -63,7 +58,7 @@ export function findValueConditions(conversion: Conversion): RowCondition[] {
   const { table, from, to } = conversion;
   if (canConvert(from, to)) return findMisfitConditions(conversion);
   const problem = `the server accepts ${from} to ${to}, but suspends a table that has rows`;
-  return [{ assertion: emptyAssertion(table), formatProblem: () => [problem] }];
+  return [{ ...emptyAssertion(table), formatProblem: () => [problem] }];
 }
 
 /** The conversion of an ALTER; undefined for an ALTER that keeps the types. */

@@ -208,7 +208,7 @@ export class HarmPredictor {
   }
 
   /** The number of values or partitions that would be harmed; undefined if the target does not answer. sqlserve answers assertions only. */
-  async #fetchCount({ assertion: { statement, questions } }: RowCondition): Promise<number | undefined> {
+  async #fetchCount({ statement, questions }: RowCondition): Promise<number | undefined> {
     const answer = await this.#fetchAnswer(() => this.answers.ask(statement));
     const isTrue = typeof answer !== 'string' && answer[0] === true;
     return isTrue ? 0 : this.#fetchAnswer(() => this.answers.askCount(questions[0]));
