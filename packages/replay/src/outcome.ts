@@ -42,8 +42,6 @@ export interface StatementResult {
   readonly failure?: Error;
 }
 
-export type ResultOf<R extends Result> = StatementResult & { readonly result: R };
-
 /** A statement and its result. */
 export interface Outcome extends StatementResult {
   /** The number of the statement in the stream, from 1. */

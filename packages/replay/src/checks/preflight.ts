@@ -51,11 +51,11 @@ const SAFE_LENGTH = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
 export interface PreflightRejection {
   readonly reason: string;
-  /** What --allow needs, if that would allow the statement: a verb, `CTAS`, `REPLACE` or `all`. */
+  /** What would allow the statement: --allow with a verb, `CTAS`, `REPLACE` or `all`; or --allow-plan. */
   readonly neededAllowance?: string;
-  /** Whether --allow-plan would allow the statement. */
-  readonly needsAllowPlan?: boolean;
 }
+
+const ALLOW_PLAN = '--allow-plan';
 
 /** About an assertion of a plan: for example, somebody has changed its view since. To send it would prove nothing. */
 const MISFIT = 'it does not fit the present state of the target; make the plan again with sqldiff --alter';
@@ -110,7 +110,7 @@ export function createPreflightCheck(
       !needed || allowances.has(needed.neededAllowance) || allowances.has('ALL') || (isInPlan && permitted.allowsPlan);
     if (!isAllowed) {
       const assertion = needed.neededAllowance === 'SELECT' ? parseAssertion(statement) : undefined;
-      if (!assertion) return isInPlan ? { reason: needed.reason, needsAllowPlan: true } : needed;
+      if (!assertion) return isInPlan ? { reason: needed.reason, neededAllowance: ALLOW_PLAN } : needed;
       if (!(await fetchFitsTarget(client, assertion, permitted.queries))) return { reason: MISFIT };
     }
     if (dependsOnVersion(statement)) {
@@ -135,7 +135,7 @@ export function createPreflightCheck(
 function findNeededAllowance(
   { kind, verb, runsQuery, replaces }: StatementHead,
   statement: string,
-): Required<Pick<PreflightRejection, 'neededAllowance' | 'reason'>> | undefined {
+): Required<PreflightRejection> | undefined {
   // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
@@ -147,15 +147,15 @@ function findNeededAllowance(
   return undefined;
 }
 
-/** The options that help, as a list with one hint; empty if no option helps. */
-function formatAllowHint(allowances: readonly string[], needsAllowPlan: boolean, pronoun: 'it' | 'them'): string[] {
-  const allow = allowances.length > 0 ? [`--allow ${allowances.join(',')}`] : [];
-  const options = [...(needsAllowPlan ? ['--allow-plan'] : []), ...allow];
+/** A hint with the options that help, as a list; empty if no option helps. */
+function formatAllowHint(allowances: readonly string[], pronoun: 'it' | 'them'): string[] {
+  const words = allowances.filter(word => word !== ALLOW_PLAN).join();
+  const options = [allowances.includes(ALLOW_PLAN) && ALLOW_PLAN, words && `--allow ${words}`].filter(Boolean);
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-export const formatPreflightRejection = ({ reason, neededAllowance, needsAllowPlan }: PreflightRejection): string =>
-  [reason, ...formatAllowHint(neededAllowance ? [neededAllowance] : [], needsAllowPlan === true, 'it')].join('; ');
+export const formatPreflightRejection = ({ reason, neededAllowance }: PreflightRejection): string =>
+  [reason, ...formatAllowHint(neededAllowance ? [neededAllowance] : [], 'it')].join('; ');
 
 /** The comment rules of a server of this version, or of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -169,34 +169,28 @@ export async function* requireAllowed(
   check: PreflightCheck,
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
-  const reasons: string[] = [];
+  const lines: string[] = [];
   const locatedMessages: LocatedMessage[] = [];
   const allowances = new Set<string>();
-  let [n, more, needsAllowPlan] = [0, 0, false];
+  let [n, count] = [0, 0];
   for await (const statement of statements) {
     const location = locations[n++];
     const rejection = await check(statement);
-    if (!rejection) {
-      if (reasons.length === 0) yield statement;
-      continue;
-    }
-    if (rejection.neededAllowance) allowances.add(rejection.neededAllowance);
-    needsAllowPlan ||= rejection.needsAllowPlan === true;
-    if (reasons.length < MAX_LISTED) {
-      const located = { n, statement, identity: identify(statement), location };
-      reasons.push(`${formatStatementLabel(located)}: ${rejection.reason}`);
-      const message = `${formatStatementName(located)}: ${rejection.reason}`;
-      locatedMessages.push({ ...findLocation(statement, location), message });
-    } else more++;
+    if (!rejection && count === 0) yield statement;
+    if (!rejection) continue;
+    const { reason, neededAllowance } = rejection;
+    if (neededAllowance) allowances.add(neededAllowance);
+    if (++count > MAX_LISTED) continue;
+    const located = { n, statement, identity: identify(statement), location };
+    lines.push(`${formatStatementLabel(located)}: ${reason}`);
+    const message = `${formatStatementName(located)}: ${reason}`;
+    locatedMessages.push({ ...findLocation(statement, location), message });
   }
-  if (reasons.length === 0) return;
-  const [first = '', ...others] = reasons;
-  const help = formatAllowHint([...allowances], needsAllowPlan, others.length === 0 ? 'it' : 'them');
-  const hints = help.map(hint => `hint: ${hint}`);
-  if (others.length === 0) throw new PreflightError(first, hints, locatedMessages);
-  const what = `${locatedMessages.length + more} statements are rejected`;
-  if (more > 0) reasons.push(`and ${more} more`);
-  throw new PreflightError(what, [...reasons, ...hints], locatedMessages);
+  if (count === 0) return;
+  const hints = formatAllowHint([...allowances], count === 1 ? 'it' : 'them').map(hint => `hint: ${hint}`);
+  if (count === 1) throw new PreflightError(lines.join(), hints, locatedMessages);
+  if (count > MAX_LISTED) lines.push(`and ${count - MAX_LISTED} more`);
+  throw new PreflightError(`${count} statements are rejected`, [...lines, ...hints], locatedMessages);
 }
 
 /**

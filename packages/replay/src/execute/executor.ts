@@ -2,7 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { type Comparison, tryParseDefinition } from '@sqlpipe/ddl';
+import { tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   InstanceError,
@@ -18,7 +18,7 @@ import { isAclKind, isObjectKind, isPrincipalKind, isRightKind, readStatementHea
 import type { PlanGuard } from '../checks/plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from '../checks/preflight.js';
 import type { ReplayOptions } from '../options.js';
-import { isAssertion, isReordered, type ResultOf, type StatementResult } from '../outcome.js';
+import { isAssertion, isReordered, type StatementResult } from '../outcome.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 import type { IgnoredStatements } from '../target/ignored-statements.js';
 import {
@@ -104,7 +104,7 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       const found = await compareExisting(entry, context).catch(failure => {
         throw failure instanceof InstanceError ? error : failure;
       });
-      if (found && !found.difference) return { result: 'applied' };
+      if (found?.result === 'skipped') return { result: 'applied' };
       // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
       if (found || isAclKind(entry.kind)) throw error;
       if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
@@ -114,33 +114,25 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
 const isLostReply = (error: unknown): error is InstanceError => error instanceof InstanceError && error.mayHaveRun;
 
 async function execute(entry: Entry, context: StatementContext): Promise<StatementResult> {
-  const { client, ifExists, pollLimits } = context;
-  if (isAssertion(entry)) return evaluateAssertion(entry.statement, client, pollLimits);
-  const found = await compareFirst(entry, context);
-  return found && !isSentAnyway(found, entry, context) ? resolveExisting(found, ifExists) : send(entry, context, found);
-}
-
-/** Compares before sending if the server would accept the statement although the object exists, or if the object is known already. */
-async function compareFirst(entry: Entry, context: StatementContext): Promise<ExistingComparison | undefined> {
-  const { replaces, keepsExisting } = readStatementHead(entry.statement);
-  const isPrefetched = context.ifExists === 'compare' && (await context.existing.isPrefetched(entry));
-  const isComparedFirst = isRightKind(entry.kind) || replaces || keepsExisting || isPrefetched;
-  return isComparedFirst ? compareExisting(entry, context) : undefined;
-}
-
-/** Whether a statement is sent although the target already has the right that it gives, or an object of its name. */
-function isSentAnyway(found: ExistingComparison, entry: Entry, { ifExists, isPlanned }: StatementContext): boolean {
+  const { client, existing, ifExists, isPlanned, pollLimits } = context;
+  const { kind, statement } = entry;
+  if (isAssertion(entry)) return evaluateAssertion(statement, client, pollLimits);
+  const { replaces, keepsExisting } = readStatementHead(statement);
+  const isRight = isRightKind(kind);
+  // Compares first if the server would accept the statement although the object exists, or if the object is known already.
+  const isAccepted = isRight || replaces || keepsExisting;
+  const isComparedFirst = isAccepted || (ifExists === 'compare' && (await existing.isPrefetched(entry)));
+  const found = isComparedFirst ? await compareExisting(entry, context) : undefined;
+  if (!found) return send(entry, context);
   // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: without WITH GRANT OPTION, it
-  // would remove that option.
-  if (isRightKind(entry.kind)) return !found.difference && isPlanned;
-  if (!found.difference) return false;
-  const { replaces, keepsExisting } = readStatementHead(entry.statement);
-  if (replaces) return ifExists === 'compare' && !isPlanned;
-  // A plain CREATE is sent although the server will reject it: the server may give a further reason, which is reported too.
-  return !keepsExisting;
+  // would remove that option. A plain CREATE is sent although the server will reject it, because it may give a further reason.
+  const sendsDifferent = replaces ? ifExists === 'compare' && !isPlanned : !keepsExisting;
+  const isSame = found.result === 'skipped';
+  const isSent = isRight ? isSame && isPlanned : !isSame && sendsDifferent;
+  return isSent ? send(entry, context, found) : resolveExisting(found, ifExists);
 }
 
-async function send(entry: Entry, context: StatementContext, found?: ExistingComparison): Promise<StatementResult> {
+async function send(entry: Entry, context: StatementContext, found?: StatementResult): Promise<StatementResult> {
   const { client, existing, guard, isPlanned, isSimulated, onRows, pollLimits } = context;
   const { kind, statement } = entry;
   // A REFRESH (its kind is `other`) may read a view that the server is still filling. So may a CREATE. If a view is filled once, at its
@@ -163,7 +155,7 @@ async function send(entry: Entry, context: StatementContext, found?: ExistingCom
   await existing.acl.recordAccepted(entry);
   if (pending) return confirmEffect(pending, context);
   if (isPlanned && !isSimulated && startsToFill(entry)) return confirmFirstFillOrRefresh(entry.name, context);
-  return found?.difference ? { result: 'applied', replaced: found.difference } : { result: 'applied' };
+  return found?.result === 'differs' ? { result: 'applied', replaced: found } : { result: 'applied' };
 }
 
 /** Whether a server begins to fill a view when it has created it. */
@@ -201,54 +193,46 @@ async function evaluateAssertion(statement: string, client: Client, pollLimits: 
 
 const SKIP_HELP = 'use --if-exists skip';
 
-interface ExistingComparison {
-  readonly comparison: Comparison;
-  /** Undefined if the target has what the statement says. It is the result of the statement only if that is not sent. */
-  readonly difference?: ResultOf<'differs'>;
-}
-
-/** Compares a statement with the existing object or rights. Undefined if the target has none, or does not show them. */
-async function compareExisting(
-  entry: Entry,
-  { existing, ignored }: StatementContext,
-): Promise<ExistingComparison | undefined> {
-  if (isRightKind(entry.kind)) return compareRights(entry.statement, existing);
+/**
+ * Compares a statement with the existing object or rights: `skipped` if the target has what the statement says, otherwise `differs`.
+ * Undefined if the target has none, or does not show them.
+ */
+async function compareExisting(entry: Entry, context: StatementContext): Promise<StatementResult | undefined> {
+  const { existing, ignored } = context;
+  if (isRightKind(entry.kind)) {
+    const comparison = await existing.acl.compareRights(entry.statement);
+    if (!comparison) return undefined;
+    if (comparison.differences.length === 0) return comparison.exists ? { result: 'skipped', comparison } : undefined;
+    const error =
+      'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
+    return { result: 'differs', error, comparison };
+  }
   const found = await existing.fetchStatement(entry);
   if (found === undefined) return undefined;
   const comparison = ignored.rules.withoutIgnored(entry, await existing.compareStatements(entry.statement, found));
-  if (comparison.differences.length === 0) return { comparison };
-  const difference = { result: 'differs', error: 'already exists with a different definition', comparison } as const;
-  if (isReordered(difference)) return { comparison, difference: { ...difference, error: COLUMN_ORDER_REASON } };
-  if (!comparison.isTokenComparison) return { comparison, difference };
+  if (comparison.differences.length === 0) return { result: 'skipped', comparison };
+  const different = { result: 'differs', error: 'already exists with a different definition', comparison } as const;
+  if (isReordered(different)) return { ...different, error: COLUMN_ORDER_REASON };
+  if (!comparison.isTokenComparison) return different;
   // A newer version may print the same definition in different words.
   const error = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
-  return { comparison, difference: { ...difference, error } };
+  return { ...different, error };
 }
 
-/** A GRANT without the grant option removes an existing one, which is a difference. @returns undefined if rights are missing or hidden */
-async function compareRights(statement: string, { acl }: ExistingObjects): Promise<ExistingComparison | undefined> {
-  const comparison = await acl.compareRights(statement);
-  if (!comparison) return undefined;
-  if (comparison.differences.length === 0) return comparison.exists ? { comparison } : undefined;
-  const error =
-    'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
-  return { comparison, difference: { result: 'differs', error, comparison } };
-}
-
-function resolveExisting(found: ExistingComparison, ifExists: ReplayOptions['ifExists']): StatementResult {
-  if (ifExists === 'compare') return found.difference ?? { result: 'skipped', comparison: found.comparison };
+function resolveExisting(found: StatementResult, ifExists: ReplayOptions['ifExists']): StatementResult {
+  if (ifExists === 'compare') return found;
   return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: 'already exists' };
 }
 
 async function resolveRejection(
   entry: Entry,
   rejection: Rejection,
-  comparedBefore: ExistingComparison | undefined,
+  comparedBefore: StatementResult | undefined,
   context: StatementContext,
 ): Promise<StatementResult> {
   const { ifExists, existing } = context;
   const { message: error, position, isDenied } = rejection;
-  const rejected: ResultOf<'rejected'> = { result: 'rejected', error, isDenied, position };
+  const rejected: StatementResult = { result: 'rejected', error, isDenied, position };
   // Of a CREATE, the message is about the object. Of an ALTER, it may be about a column. The server says it of a taken name, and of a name
   // that is too long for a folder (observed on 9.3.4). For principals it is unknown.
   const exists = entry.kind !== 'other' && rejection.matches(/already exists/);
@@ -256,12 +240,12 @@ async function resolveRejection(
   if (ifExists === 'fail') return { ...rejected, exists };
   if (!exists && isDenied) return rejected;
   const why = `${error}, and it cannot be compared`;
-  const incomparable: ResultOf<'rejected'> = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
+  const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
     if (exists && ifExists === 'skip')
       return !isObjectKind(entry.kind) || (await existing.fetchIsTaken(entry)) ? { result: 'skipped' } : rejected;
     const found = comparedBefore ?? (await compareExisting(entry, context));
-    if (found && (exists || !found.difference)) return resolveExisting(found, ifExists);
+    if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;
   } catch (failure) {
     if (!(failure instanceof InstanceError)) throw failure;
