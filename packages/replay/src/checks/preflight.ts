@@ -132,10 +132,7 @@ export function createPreflightCheck(
 }
 
 /** What --allow needs for a statement, with the reason; undefined if the statement is part of a schema dump. */
-function findNeededAllowance(
-  { kind, verb, runsQuery, replaces }: StatementHead,
-  statement: string,
-): Required<PreflightRejection> | undefined {
+function findNeededAllowance({ kind, verb, runsQuery, replaces }: StatementHead, statement: string) {
   // A dump contains these statements too, but each of them only in one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
