@@ -52,6 +52,8 @@ export class DryRun {
   readonly #caller: string | undefined;
   readonly #allowed: AllowedLosses;
   readonly #existing: ExistingObjects;
+  /** The effects of the statement that was executed last. */
+  #effects: readonly Effect[] = [];
   #effectsOfRestart: readonly Effect[] = [];
   readonly #affectedNames = new NameSet();
   readonly #answers: ServerAnswers;
@@ -87,25 +89,21 @@ export class DryRun {
   }
 
   readonly predictResult: Executor = async (entry, ...position) => {
-    let effects: readonly Effect[] = [];
+    this.#effects = [];
     const { client } = this.context;
     const simulatedClient: Client = {
       label: client.label,
       endpoint: client.endpoint,
       streamFirstColumn: (...query) => client.streamFirstColumn(...query),
       queryRows: query => this.#queryAssertion(query),
-      execute: async statement => {
-        const simulation = await this.#simulate(statement);
-        effects = simulation.effects;
-        return simulation.reply;
-      },
+      execute: statement => this.#simulate(statement),
       requiredBuffer: (...request) => client.requiredBuffer(...request),
       close: async () => {},
     };
     const replaced = { client: simulatedClient, existing: this.#existing, isSimulated: true, noVerify: true };
     try {
       const simulated = await createExecutor({ ...this.context, ...replaced })(entry, ...position);
-      const details = { ...simulated, ...(effects.length > 0 && { effects }) };
+      const details = { ...simulated, ...(this.#effects.length > 0 && { effects: this.#effects }) };
       if (simulated.result !== 'applied') return details;
       if (simulated.replaced) return { ...details, result: 'would replace' };
       return { ...details, result: isShowable(entry) ? 'would create' : 'would send' };
@@ -203,7 +201,7 @@ export class DryRun {
   }
 
   /** Executes a statement on the engine. A refresh that would be accepted and then fail is a rejection. @throws UnknownEffectError */
-  async #simulate(statement: string): Promise<{ readonly reply: Reply; readonly effects: readonly Effect[] }> {
+  async #simulate(statement: string): Promise<Reply> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
@@ -211,8 +209,7 @@ export class DryRun {
       const harm = await this.#predictor.predictHarm(sent);
       const execution = await whenReady(() => {
         const execute = () => this.#engine.execute(sent, this.#caller);
-        const denial = this.#schema.isReadOnly ? new DenialError(0, 'Write permission denied') : undefined;
-        const rejection = denial ?? harm.rejection;
+        const rejection = this.#schema.isReadOnly ? new DenialError(0, 'Write permission denied') : harm.rejection;
         if (!rejection) return execute();
         this.#engine.tryOut(execute); // its rejection comes first, because a server looks for rows and partitions last
         throw rejection;
@@ -231,15 +228,15 @@ export class DryRun {
         throw new UnknownEffectError('its result depends on rows');
       if (harm.doubt !== undefined) throw new UnknownEffectError(harm.doubt);
       const reason = await this.#fetchRefreshFailure(effects);
-      if (reason === undefined) return { reply: { ok: true }, effects };
-      return { reply: createRejection(200, `accepted, but the refresh failed: ${reason}`), effects };
+      this.#effects = effects;
+      return reason === undefined ? { ok: true } : createRejection(200, `accepted, but the refresh failed: ${reason}`);
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const rejection = createRejection(400, error.message.trim());
       const message = maskSecrets(rejection.message, findSecrets(statement));
       const { position } = error;
-      return { reply: { ...rejection, message, position, isDenied: error instanceof DenialError }, effects: [] };
+      return { ...rejection, message, position, isDenied: error instanceof DenialError };
     }
   }
 
