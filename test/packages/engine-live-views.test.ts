@@ -172,6 +172,11 @@ test('windows may have names, and inherit from others', async t => {
   ]);
 });
 
+test('a call over a window that is not defined breaks no rule of live views', async t => {
+  const engine = await created();
+  await t.notThrowsAsync(() => whenReady(() => engine.execute(live('SELECT ts, row_number() OVER nope n FROM base'))));
+});
+
 test('a short text with a long window is rejected, not expanded without end', async t => {
   const engine = await created();
   const many = Array.from({ length: 3000 }, (_, i) => `sum(price) over w a${i}`).join(', ');

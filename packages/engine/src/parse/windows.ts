@@ -63,8 +63,7 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
     const windowName = isInline ? undefined : nameOf(tokens[index + 1]);
     const window = isInline
       ? readWindow(tokens.slice(index + 2, closingIndex(tokens, index + 1)), named)
-      : named.find(window => window.name === windowName);
-    if (!window) return [];
+      : (named.find(({ name }) => name === windowName) ?? UNKNOWN_WINDOW);
     return [
       {
         ...window,
@@ -80,6 +79,9 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
 
 const FRAMES = ['rows', 'range', 'groups', 'cumulative'];
 const HEADS = ['partition', 'order', ...FRAMES, 'anchor'];
+
+/** The window of a name that no WINDOW clause defines. It breaks no rule of live views, because it counts as anchored. */
+const UNKNOWN_WINDOW = { ...readWindow([], []), from: 'current row', anchor: { start: 0, expression: undefined } };
 
 /** A definition may start with the name of another window, which it extends. */
 function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
