@@ -118,16 +118,14 @@ class BaseCheck {
 }
 
 function rejectBadSelectItems(select: Select, scope: QueryScope, base: string): void {
-  const { query, catalogue } = scope;
+  const { query } = scope;
   const taken = new TakenNames();
   let window: Expression | undefined;
-  // The types of columns do not matter here, because an alias does not depend on them.
-  const resolver = { query, typeOfColumn: () => undefined, findVariable: scope.findVariable.bind(scope) };
   for (const item of select.columns) {
     if (item.type !== 'selectItem') continue;
     const { expression, alias } = item;
     if (expression.type === 'function' && expression.over) window = expression;
-    const name = alias ?? chooseAlias(expression, resolver, taken, catalogue.columnNaming);
+    const name = alias ?? chooseAlias(expression, scope, taken);
     taken.add(name);
     if (isValidColumnName(name)) continue;
     if (alias === undefined)

@@ -16,7 +16,6 @@ import {
   inferFunctionType,
   inferType,
   mayHaveAggregate,
-  type NameResolver,
   nameOfItem,
   TakenNames,
   unifyTypes,
@@ -48,7 +47,7 @@ const tooManyColumnsError = (position: number): RejectionError =>
 
 /** Finds the columns that a query returns. @throws RejectionError, for example for an unknown table */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
-  return new Analysis(query, catalogue).analyze(query.select, new QueryScope(query, catalogue));
+  return new Analysis(query).analyze(query.select, new QueryScope(query, catalogue));
 }
 
 class Analysis {
@@ -57,10 +56,7 @@ class Analysis {
   /** The WHERE of a subquery is analyzed before the subquery itself, and only once. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
-  constructor(
-    readonly query: ParsedQuery,
-    readonly catalogue: Catalogue,
-  ) {}
+  constructor(readonly query: ParsedQuery) {}
 
   /** @param unionFields the columns of the preceding queries of a union, which ORDER BY may name */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
@@ -105,12 +101,12 @@ class Analysis {
     const fields = this.#analyzeSelectList(select, columnScope);
     const { where: _, setOperations: __, ...rest } = select;
     this.#analyzeSubqueries(rest, queryScope);
-    if (select.where) inferType(select.where, tableScope.withAliases([]));
+    if (select.where) tableScope.inferType(select.where);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) columnScope.rejectUnknown(name);
-    for (const expression of select.groupBy ?? []) inferType(expression, columnScope.withAliases(fields));
-    const sortNames = columnScope.withAliases([...fields, ...unionFields]);
-    for (const { expression } of select.orderBy ?? []) inferType(expression, sortNames);
+    for (const expression of select.groupBy ?? []) columnScope.inferType(expression, fields);
+    const sortAliases = [...fields, ...unionFields];
+    for (const { expression } of select.orderBy ?? []) columnScope.inferType(expression, sortAliases);
     const hasStar = select.columns.some(item => item.type !== 'selectItem');
     return {
       fields,
@@ -175,11 +171,10 @@ class Analysis {
       if (item.type !== 'selectItem') columns = columnScope.columnsOf(starQualifier(item));
       else {
         const { expression, alias } = item;
-        const names = columnScope.withAliases(expressionFields);
-        const type = inferType(expression, names);
+        const type = columnScope.inferType(expression, expressionFields);
         if (alias !== undefined && takenByExpressions.has(alias))
           throw new DuplicateColumnError(alias, findAliasPosition(this.query, item));
-        const name = alias ?? chooseAlias(expression, names, takenByExpressions, this.catalogue.columnNaming);
+        const name = alias ?? chooseAlias(expression, columnScope.queryScope, takenByExpressions);
         takenByExpressions.add(name);
         columns = [{ name, type }];
         expressionFields.push({ name, type });
@@ -196,10 +191,9 @@ class Analysis {
 
   /** `PIVOT (avg(price) FOR sym IN ('A', 'B') GROUP BY day)` returns the columns `day`, `A` and `B`. */
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
-    const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? chooseAlias(expression, names, new TakenNames(), this.catalogue.columnNaming),
-      type: inferType(expression, names),
+      name: alias ?? chooseAlias(expression, tableScope.queryScope, new TakenNames()),
+      type: tableScope.inferType(expression),
     });
     const results = aggregations.map(({ expression, alias }) => toField(expression, alias));
     const hasShortNames = results.length === 1 && aggregations[0]?.alias === undefined;
@@ -235,27 +229,23 @@ class Analysis {
 /** The columns that a query may refer to, and how QuestDB finds one by its name. */
 class ColumnScope {
   constructor(
-    private readonly queryScope: QueryScope,
+    readonly queryScope: QueryScope,
     private readonly sources: readonly AliasedRelation[],
   ) {}
 
-  withAliases(aliases: readonly Field[]): NameResolver {
-    return {
-      query: this.queryScope.query,
-      typeOfColumn: (parts, expression) => this.#typeOfColumn(parts, expression, aliases),
-      findVariable: name => this.queryScope.findVariable(name),
-    };
+  inferType(expression: Expression, aliases: readonly Field[] = []): string | undefined {
+    return inferType(expression, this.queryScope, (parts, column) => this.#findColumnType(parts, column, aliases));
   }
 
   /** Rejects an unknown column of LATEST ON. There, a column that several sources have is not ambiguous. */
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(source => source.fields);
     if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
-      this.#typeOfColumn(name.parts, name, []);
+      this.#findColumnType(name.parts, name, []);
   }
 
   /** A column hides an alias of the same name. If several sources have the column, it is ambiguous, unless an alias has its name. */
-  #typeOfColumn(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
+  #findColumnType(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const { query } = this.queryScope;
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;

@@ -6,20 +6,23 @@ import { NameMap, NameSet } from '@sqlpipe/sql';
 import type { ColumnNaming } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, type TreeNode } from '../parse/parse-query.js';
 
-export interface NameResolver {
+/** What the names in an expression mean, except those of columns. A `QueryScope` knows it. */
+interface Names {
   readonly query: ParsedQuery;
-  /** The type of a column. @throws RejectionError if there is no column of that name */
-  typeOfColumn(parts: readonly string[], expression: Expression): string | undefined;
+  readonly catalogue: { readonly columnNaming: ColumnNaming };
   findVariable(name: string): Expression | undefined;
 }
 
+/** Finds the type of a column. @throws RejectionError if there is no column of that name */
+type FindColumnType = (parts: readonly string[], expression: Expression) => string | undefined;
+
 /** @returns undefined for an unknown type @throws RejectionError if a column does not exist */
-export function inferType(expression: Expression, names: NameResolver): string | undefined {
+export function inferType(expression: Expression, names: Names, findColumnType: FindColumnType): string | undefined {
   const { query } = names;
-  const type = (inner: Expression) => inferType(inner, names);
+  const type = (inner: Expression) => inferType(inner, names, findColumnType);
   switch (expression.type) {
     case 'column':
-      return names.typeOfColumn(expression.name.parts, expression);
+      return findColumnType(expression.name.parts, expression);
     case 'variable': {
       const value = names.findVariable(expression.name);
       return value && type(value);
@@ -176,7 +179,7 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-function printExpression(expression: Expression, names: NameResolver): string {
+function printExpression(expression: Expression, names: Names): string {
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
@@ -286,13 +289,13 @@ export const columnName = (expression: Expression): string | undefined =>
 export const nameOfItem = (item: SelectItem): string | undefined =>
   item.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 
-export function chooseAlias(expression: Expression, names: NameResolver, taken: TakenNames, naming: ColumnNaming) {
-  const usesExpression = naming === 'by expression';
+export function chooseAlias(expression: Expression, names: Names, taken: TakenNames): string {
+  const usesExpression = names.catalogue.columnNaming === 'by expression';
   const base = usesExpression ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
   return taken.findUnused(base, n => (usesExpression ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
-function printExpressionAlias(expression: Expression, names: NameResolver): string {
+function printExpressionAlias(expression: Expression, names: Names): string {
   const column = columnName(expression);
   if (column !== undefined) return column;
   const declared = expression.type === 'variable' ? names.findVariable(expression.name) : undefined;
