@@ -125,10 +125,8 @@ function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObje
     const table = { ...copy, ...NO_RETENTION, partitionBy, wal: true, isParquet: false };
     return { ...table, opaqueStatement: printDefinition(table, { quoted: true }) };
   }
-  const { partitionBy } = likeObject;
-  const stored = { ...copy, partitionBy, ...retentionOf(likeObject) };
-  // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). For LIKE with
-  // a live view, the same is assumed.
+  const stored = { ...copy, partitionBy: likeObject.partitionBy, ...retentionOf(likeObject) };
+  // A table LIKE a materialized view gets the o3MaxLag -1 (observed in tables() on 9.3.4). The same is assumed for LIKE a live view.
   if (likeObject.kind !== 'table') return { ...stored, wal: true, isParquet: false, o3MaxLag: -1 };
   const { wal, isParquet, maxUncommittedRows, o3MaxLag } = likeObject;
   return { ...stored, wal, isParquet, maxUncommittedRows, o3MaxLag };
@@ -149,16 +147,12 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+    const { cached = true, dedup = false, index: columnIndex } = declared ?? {};
     // If the type is unknown, DOUBLE is a guess.
-    const stored = {
-      name: column,
-      type: declared?.type || type || 'DOUBLE',
-      cached: declared?.cached ?? true,
-      dedup: declared?.dedup ?? false,
-    };
-    if (declared?.index && stored.type !== 'SYMBOL')
+    const stored = { name: column, type: declared?.type || type || 'DOUBLE', cached, dedup };
+    if (columnIndex && stored.type !== 'SYMBOL')
       throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
-    return addTimestampToIndex(declared?.index ? { ...stored, index: declared.index } : stored, timestamp);
+    return addTimestampToIndex(columnIndex ? { ...stored, index: columnIndex } : stored, timestamp);
   });
   const dedup = statement.clauseNames.dedup.toSorted((a, b) => a.start - b.start);
   if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp)))
