@@ -5,7 +5,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 
@@ -38,7 +37,7 @@ export class Connection {
    */
   get(path: string, changesNothing: boolean): Promise<Response> {
     const response = this.#ended.then(() => this.#send(path, changesNothing && this.#hasReplied));
-    this.#ended = response.then(({ body }) => finished(body)).catch(() => {});
+    this.#ended = response.then(waitUntilClosed, () => {});
     return response;
   }
 
@@ -79,6 +78,9 @@ export class Connection {
     return (await this.#dispatcher).destroy(Object.assign(new Error('canceled'), details));
   }
 }
+
+/** It may be closed already. `finished` of Node would wait too, but with more listeners. */
+const waitUntilClosed = ({ body }: Response) => body.closed || new Promise(resolve => body.once('close', resolve));
 
 /** A token or a login, and the login of a proxy, which undici takes from the address. */
 export function requestSecrets({ authorization = '', proxy }: ConnectionConfig): string[] {
