@@ -7,14 +7,7 @@ import { COMPLETE, flagsOf, formatFlag, listCompletions, SCRIPTS } from './compl
 import { UsageError } from './exit-status.js';
 import type { Verbosity } from './io.js';
 import type { ProcessLike } from './process-like.js';
-import {
-  type Args,
-  CONNECTION_GROUP,
-  type OptionSpec,
-  type OptionSpecs,
-  type Program,
-  type ProgramDescription,
-} from './program.js';
+import { type Args, CONNECTION_GROUP, type OptionSpec, type OptionSpecs, type Program } from './program.js';
 
 /** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
@@ -96,7 +89,7 @@ function toYargsOption(spec: OptionSpec): OptionSpec {
 }
 
 function formatRequestedText(
-  program: ProgramDescription,
+  program: Program<OptionSpecs>,
   specs: OptionSpecs,
   { help, version, completion }: Values,
   { env, stdout }: ProcessLike,
@@ -162,7 +155,7 @@ function requireOperands(operands: string[], usage: string): string[] {
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
 function formatCompletionScript(
-  { name, completedCommands }: ProgramDescription,
+  { name, completedCommands }: Program<OptionSpecs>,
   shell: string,
   env: NodeJS.ProcessEnv,
 ): string {
@@ -182,7 +175,11 @@ const WIDTH = 80;
 const INDENT = 31;
 
 /** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */
-function formatHelp({ name, operands, summary, examples }: ProgramDescription, options: OptionSpecs, columns = WIDTH) {
+function formatHelp(
+  { name, operands, summary, examples }: Program<OptionSpecs>,
+  options: OptionSpecs,
+  columns = WIDTH,
+) {
   const width = Math.min(WIDTH, columns || WIDTH);
   const groups = new Map<string, string[]>();
   for (const [option, spec] of Object.entries(options))

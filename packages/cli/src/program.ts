@@ -39,7 +39,5 @@ export interface Program<Specs extends OptionSpecs> {
   run(args: Args<Specs>, io: Io): Promise<number>;
 }
 
-export type ProgramDescription = Omit<Program<OptionSpecs>, 'run'>;
-
 /** The values of options by name (`keepGoing` for `--keep-going`) and the operands in order. */
 export type Args<Specs extends OptionSpecs> = ArgumentsCamelCase<InferredOptionTypes<Specs>> & { operands: string[] };

@@ -60,24 +60,22 @@ const ESCAPES: [pattern: RegExp, decode: (sequence: string) => string][] = [
 ];
 
 /** Decodes the escapes of a text: one result for each syntax (URL, JSON, HTML) that the text contains. */
-const decodeEscapes = (source: DecodedText): DecodedText[] =>
+const decodeEscapes = ({ text, starts }: DecodedText): DecodedText[] =>
   ESCAPES.flatMap(([pattern, decode]) => {
-    const { text, starts } = source;
-    const matches = [...text.matchAll(pattern)];
-    if (!matches.length) return [];
-    const parts: string[] = [];
     const origins: number[] = [];
     let end = 0;
-    for (const { 0: sequence, index } of matches) {
-      const decoded = decode(sequence);
-      parts.push(text.slice(end, index), decoded);
+    const keepUntil = (index: number) => {
       for (; end < index; end++) origins.push(starts[end] as number);
+    };
+    const decodedText = text.replace(pattern, (sequence, index: number) => {
+      keepUntil(index);
+      const decoded = decode(sequence);
       for (const _ of decoded) origins.push(starts[index] as number);
       end = index + sequence.length;
-    }
-    parts.push(text.slice(end));
-    for (; end < starts.length; end++) origins.push(starts[end] as number);
-    return { text: parts.join(''), starts: origins };
+      return decoded;
+    });
+    keepUntil(starts.length);
+    return decodedText === text ? [] : { text: decodedText, starts: origins };
   });
 
 /** The span of the original bytes of a piece of decoded text. It contains complete escape sequences. */
