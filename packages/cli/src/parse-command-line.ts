@@ -88,16 +88,12 @@ function toYargsOption(spec: OptionSpec): OptionSpec {
   return { ...spec, type: 'string', coerce: given => coerce([given].flat().map(toNumber)) };
 }
 
-function formatRequestedText(
-  program: Program<OptionSpecs>,
-  specs: OptionSpecs,
-  { help, version, completion }: Values,
-  { env, stdout }: ProcessLike,
-): string | undefined {
+function formatRequestedText(program: Program<OptionSpecs>, specs: OptionSpecs, values: Values, host: ProcessLike) {
   const { name } = program;
-  if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
+  const { help, version, completion } = values;
+  if (help) return `${formatHelp(program, specs, host.stdout.columns)}\n`;
   if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : formatCompletionScript(program, String(completion), env);
+  return completion === undefined ? undefined : formatCompletionScript(program, String(completion), host.env);
 }
 
 /** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
@@ -154,11 +150,7 @@ function requireOperands(operands: string[], usage: string): string[] {
 }
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function formatCompletionScript(
-  { name, completedCommands }: Program<OptionSpecs>,
-  shell: string,
-  env: NodeJS.ProcessEnv,
-): string {
+function formatCompletionScript(program: Program<OptionSpecs>, shell: string, env: NodeJS.ProcessEnv): string {
   const own = basename(env['SHELL'] ?? '');
   const wanted = shell || (SCRIPTS[own] ? own : 'bash');
   const script = Object.hasOwn(SCRIPTS, wanted) ? SCRIPTS[wanted] : undefined;
@@ -166,8 +158,8 @@ function formatCompletionScript(
     throw new UsageError(
       `no completion script for ${wanted}; there are scripts for ${Object.keys(SCRIPTS).join(', ')}`,
     );
-  const [command = ''] = name.split(' '); // `sqlpipe copy` is completed by the script of sqlpipe
-  return script(command, completedCommands ?? command);
+  const [command = ''] = program.name.split(' '); // `sqlpipe copy` is completed by the script of sqlpipe
+  return script(command, program.completedCommands ?? command);
 }
 
 const WIDTH = 80;
@@ -175,14 +167,10 @@ const WIDTH = 80;
 const INDENT = 31;
 
 /** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */
-function formatHelp(
-  { name, operands, summary, examples }: Program<OptionSpecs>,
-  options: OptionSpecs,
-  columns = WIDTH,
-) {
+function formatHelp({ name, operands, summary, examples }: Program<OptionSpecs>, specs: OptionSpecs, columns = WIDTH) {
   const width = Math.min(WIDTH, columns || WIDTH);
   const groups = new Map<string, string[]>();
-  for (const [option, spec] of Object.entries(options))
+  for (const [option, spec] of Object.entries(specs))
     for (const line of formatOption(option, spec, width)) addToList(groups, spec.group ?? 'Options:', line);
   const isLast = (group: string) => Number(group === CONNECTION_GROUP);
   const ordered = [...groups].sort(([a], [b]) => isLast(a) - isLast(b));

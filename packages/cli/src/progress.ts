@@ -5,26 +5,12 @@ import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
 /** Passes statements on, and draws their progress if there is a display. @param signal aborted when the rest must not be counted */
-export async function* withProgress<Batch extends string | string[]>(
+export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
   signal?: AbortSignal,
-): AsyncGenerator<Batch> {
-  if (!progress) return yield* statements;
-  let done = 0;
-  try {
-    for await (const batch of statements) {
-      const [first = '', ...more]: string[] = [batch].flat();
-      if (first && !signal?.aborted)
-        await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
-      yield batch;
-      done += first ? 1 + more.length : 0;
-    }
-  } finally {
-    progress.clear();
-  }
-}
+): AsyncIterable<Batch> => progress?.track(statements, total, signal) ?? statements;
 
 /** The number of seconds before the first drawing: shorter work shows no progress. */
 const FIRST_DELAY = 0.3;
@@ -39,8 +25,27 @@ export class Progress {
     private readonly stream: Writable,
   ) {}
 
+  async *track<Batch extends string | string[]>(
+    statements: AsyncIterable<Batch>,
+    total?: number,
+    signal?: AbortSignal,
+  ) {
+    let done = 0;
+    try {
+      for await (const batch of statements) {
+        const [first = '', ...more]: string[] = [batch].flat();
+        if (first && !signal?.aborted)
+          await this.#show({ done, total, what: escapeControls(displayName(identify(first))) });
+        yield batch;
+        done += first ? 1 + more.length : 0;
+      }
+    } finally {
+      this.clear();
+    }
+  }
+
   /** Shows a step. The line is drawn at most ten times a second. */
-  async show(step: ProgressStep): Promise<void> {
+  async #show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
     if (elapsed < FIRST_DELAY) return;
     const payload = { ...step, name: this.name, rate: step.done / elapsed };
