@@ -72,10 +72,6 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 /** Statements were rejected before anything was sent. */
 export class PreflightError extends CodedError {
   override name = 'PreflightError';
-
-  constructor(what: string, lines: readonly string[], locatedMessages: readonly LocatedMessage[]) {
-    super('REJECTED', `${what}; nothing was sent`, { lines, locatedMessages });
-  }
 }
 
 /**
@@ -185,9 +181,9 @@ export async function* requireAllowed(
   }
   if (count === 0) return;
   const hints = formatAllowHint([...allowances], count === 1 ? 'it' : 'them').map(hint => `hint: ${hint}`);
-  if (count === 1) throw new PreflightError(lines.join(), hints, locatedMessages);
   if (count > MAX_LISTED) lines.push(`and ${count - MAX_LISTED} more`);
-  throw new PreflightError(`${count} statements are rejected`, [...lines, ...hints], locatedMessages);
+  const [what, listed] = count === 1 ? [lines.join(), []] : [`${count} statements are rejected`, lines];
+  throw new PreflightError('REJECTED', `${what}; nothing was sent`, { lines: [...listed, ...hints], locatedMessages });
 }
 
 /**
