@@ -18,11 +18,9 @@ export interface HttpResponse {
 }
 
 /** @param hosts host names that are allowed besides this machine's own; undefined allows any */
-export function createRouter(
-  service: Service,
-  hosts?: ReadonlySet<string>,
-): (request: HttpRequest) => Promise<HttpResponse> {
-  return async request => {
+export const createRouter =
+  (service: Service, hosts?: ReadonlySet<string>) =>
+  async (request: HttpRequest): Promise<HttpResponse> => {
     const foreignReason = findForeignReason(request.headers, hosts);
     if (foreignReason !== undefined) return textResponse(403, foreignReason);
     const rejection = findRequestError(request);
@@ -35,7 +33,6 @@ export function createRouter(
     const response = await execute(service, request.parameters, caller);
     return { ...response, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
   };
-}
 
 function findRequestError({ method, path, headers }: HttpRequest): HttpResponse | undefined {
   const length = headers.get('content-length');
