@@ -129,10 +129,8 @@ function findRebuildObstacles(entry: Entry, rebuild: Rebuild, draft: Draft): Pic
     return count ? [{ reason: formatReason([[count]]), losses: lossKind ? [expiredRowsOf(old.name)] : [] }] : [];
   });
   const keys = copied.filter(({ column }) => column.dedup);
-  const oldKeys = old.columns.filter(({ dedup }) => dedup);
-  const hadTheseKeys = oldKeys.length > 0 && oldKeys.every(key => keys.some(({ source }) => source === key));
-  const overwritten =
-    keys.length === 0 || hadTheseKeys ? 0 : answers.askCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
+  // Also if the old table has the same keys: it keeps the rows that it had before it got them.
+  const overwritten = keys.length > 0 && answers.askCount(printDuplicatesQuestion(rebuildInB.old.name, keys));
   const reasons = [
     ...ignored.map(({ property }) => `--ignore excludes ${property}, but a rebuild cannot keep it as it is in B`),
     ...conversions.flatMap(({ column, from, to }) =>
