@@ -27,8 +27,6 @@ export interface Side {
   path: string;
 }
 
-export type Sides = readonly [a: Side, b: Side];
-
 /** A side with its statements, each once. */
 export interface LoadedSide extends Side {
   statements: readonly string[];
@@ -44,7 +42,7 @@ export async function resolveOperands(
   [a, b]: readonly [string, string],
   [labelA, labelB]: readonly string[],
   context: Omit<ResolveContext, 'program'>,
-): Promise<Sides> {
+): Promise<readonly [a: Side, b: Side]> {
   if (a === '-' && b === '-') throw new UsageError('only one of the two operands can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
   const [isA, isB] = [await detectInstance(a, names), await detectInstance(b, names)];
@@ -54,10 +52,10 @@ export async function resolveOperands(
     const config = await resolveInstance(path, { ...context, program });
     return { label: label ?? config.name ?? config.label, path: '', config };
   };
-  const sides: Sides = [
+  const sides = [
     await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff', labelA),
     await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff', labelB),
-  ];
+  ] as const;
   const urls = sides.flatMap(({ config }) => config?.url ?? []);
   rejectSharedInsecure(context.options?.insecure, urls);
   return sides;
@@ -79,10 +77,8 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
   const has = (side: 'A' | 'B', what: string) => Boolean(env[`SQLDIFF_${side}_${what}`]);
   const isDecided = (side: 'A' | 'B', what: string) =>
     has(side, what) || has(side, 'TOKEN') || (has(side, 'USER') && has(side, 'PASSWORD'));
-  const variable = ['USER', 'PASSWORD', 'TOKEN']
-    .filter(what => !(isDecided('A', what) && isDecided('B', what)))
-    .map(what => `SQLDIFF_${what}`)
-    .find(name => env[name]);
+  const isShared = (what: string) => env[`SQLDIFF_${what}`] && !(isDecided('A', what) && isDecided('B', what));
+  const [variable] = ['USER', 'PASSWORD', 'TOKEN'].filter(isShared).map(what => `SQLDIFF_${what}`);
   if (variable)
     throw new InstanceError(
       'CONFIG',
