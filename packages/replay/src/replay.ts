@@ -148,13 +148,10 @@ async function* superviseOutcomes(
     yield outcome;
   }
   if (skipped.length === 0) return;
-  const health = await tryQuery(
-    () => fetchHealth(client),
-    ({ message }) => {
-      if (!signal.aborted) warn(`whether the skipped objects are invalid or suspended is unknown: ${message}`);
-      return true;
-    },
-  );
+  const health = await tryQuery(fetchHealth(client), ({ message }) => {
+    if (!signal.aborted) warn(`whether the skipped objects are invalid or suspended is unknown: ${message}`);
+    return true;
+  });
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health ?? {}))
       if (!ignore.ignoresProperty(identity, state))

@@ -98,13 +98,10 @@ export class CompletenessCheck {
   async #fetchList(): Promise<NameMap<ListedObject> | undefined> {
     if (!KINDS.some(kind => isObjectKind(kind) && this.options.selects(kind))) return new NameMap(); // access control only
     this.#failure = undefined;
-    const list = await tryQuery(
-      () => fetchAllObjects(this.client),
-      ({ message }) => {
-        this.#failure = message;
-        return true;
-      },
-    );
+    const list = await tryQuery(fetchAllObjects(this.client), ({ message }) => {
+      this.#failure = message;
+      return true;
+    });
     return list && objectsByName(list.filter(each => isWanted(each, this.options.selects)));
   }
 

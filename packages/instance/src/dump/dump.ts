@@ -92,7 +92,7 @@ async function* dumpStatements(config: ConnectionConfig, clients: Clients, optio
     return true;
   };
   const attempt: BestEffortClient['attempt'] = use =>
-    skipInvalid ? tryQuery(() => use(checks), warnOfUnknown) : bestEffort.attempt(use);
+    skipInvalid ? tryQuery(use(checks), warnOfUnknown) : bestEffort.attempt(use);
   for await (const batch of names.select(fetchRows(clients, options, readOptions))) {
     const statements: string[] = [];
     for (const row of batch) {

@@ -87,10 +87,7 @@ async function fetchListedRights(client: Client, entity: string): Promise<Exclud
 }
 
 const fetchRowsIfExists = async (client: Client, query: string): Promise<unknown[][]> =>
-  (await tryQuery(
-    () => client.queryRows(query),
-    error => error.matches(/does not exist|not found/i),
-  )) ?? [];
+  (await tryQuery(client.queryRows(query), error => error.matches(/does not exist|not found/i))) ?? [];
 
 /** The lists differ in the type of cell that means true. */
 const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
@@ -100,6 +97,6 @@ export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enab
 
 const fetchDumpIfKnown = (client: Client, categories: string): Promise<string[] | undefined> =>
   tryQuery(
-    () => collectStatements(client.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
+    collectStatements(client.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
     ({ code }) => code === 'REJECTED',
   );

@@ -21,10 +21,7 @@ export interface ListedObject extends KindAndName {
 export const fetchAllObjects = (client: Client): Promise<ListedObject[]> => fetchObjects(client, '');
 
 async function fetchObjects(client: Client, condition: string): Promise<ListedObject[]> {
-  const listed = await tryQuery(
-    () => fetchListed(client, condition),
-    ({ code }) => code === 'REJECTED',
-  );
+  const listed = await tryQuery(fetchListed(client, condition), ({ code }) => code === 'REJECTED');
   return listed ?? fetchObjectsByKind(client); // a view named `tables` shadows the function (observed on 9.3.4)
 }
 
@@ -33,7 +30,7 @@ async function fetchListed(client: Client, condition: string): Promise<ListedObj
   // The columns that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
   for (const column of ['table_type', 'matView']) {
     const query = `SELECT table_name, ${column}, id FROM tables()${condition}`;
-    const rows = await tryIfSupported(() => client.queryRows(query));
+    const rows = await tryIfSupported(client.queryRows(query));
     if (rows?.some(([name, kind]) => typeof name !== 'string' || kind === undefined))
       throw new InstanceError(
         'PROTOCOL',
@@ -75,7 +72,7 @@ const nameCondition = (names: readonly string[]): string =>
 /** A server without a function that lists a kind has no objects of this kind. */
 async function fetchObjectsByKind(client: Client): Promise<KindAndName[]> {
   const names = async (query: string) => (await client.queryRows(query)).map(([name]) => String(name));
-  const namesIn = async (list: string) => new Set(await tryIfSupported(() => names(`SELECT view_name FROM ${list}`)));
+  const namesIn = async (list: string) => new Set(await tryIfSupported(names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, KindAndName['kind']>();
   for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));

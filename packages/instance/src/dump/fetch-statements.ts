@@ -39,18 +39,18 @@ export async function fetchStatements(
 type OnDenied = (object: KindAndName, message: string) => void;
 
 /** As `fetchStatements`, but does not check kinds: if a view is requested as a `table`, its statement is CREATE TABLE. */
-export const fetchUncheckedStatements: typeof fetchStatements = async (client, objects, onDenied) => {
-  const printed = await tryIfSupported(async () => {
-    const statements: (string | undefined)[] = [];
-    const budget = new MemoryBudget();
-    for (const batch of batchesOf(objects))
-      for (const row of await fetchInHalves(batch, half => fetchBatch(client, half, onDenied))) {
-        if (row !== undefined) budget.add(row);
-        statements.push(row);
-      }
-    return statements;
-  });
-  return printed ?? reconstructTables(client, objects);
+export const fetchUncheckedStatements: typeof fetchStatements = async (client, objects, onDenied) =>
+  (await tryIfSupported(fetchPrinted(client, objects, onDenied))) ?? reconstructTables(client, objects);
+
+const fetchPrinted: typeof fetchStatements = async (client, objects, onDenied) => {
+  const statements: (string | undefined)[] = [];
+  const budget = new MemoryBudget();
+  for (const batch of batchesOf(objects))
+    for (const row of await fetchInHalves(batch, half => fetchBatch(client, half, onDenied))) {
+      if (row !== undefined) budget.add(row);
+      statements.push(row);
+    }
+  return statements;
 };
 
 /** The statements of a batch, in one request. Undefined if the batch must be halved: it is too large, or one object cannot be shown. */
@@ -101,7 +101,7 @@ const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, ma
  */
 async function reconstructTables(client: Client, objects: readonly KindAndName[]): Promise<(string | undefined)[]> {
   const list = (columns: string) => client.queryRows(`SELECT ${columns} FROM tables()`);
-  const rows = (await tryIfSupported(() => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
+  const rows = (await tryIfSupported(list(`${PROPERTIES}, ttlValue, ttlUnit`))) ?? (await list(PROPERTIES));
   const rowsByName = new NameMap(rows.map(row => [String(row[0]), row]));
   const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {
@@ -114,9 +114,8 @@ async function reconstructTables(client: Client, objects: readonly KindAndName[]
 
 async function fetchColumns(client: Client, table: string): Promise<Column[] | undefined> {
   const columns = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
-  const rows = await tryQuery(
-    () => client.queryRows(`SELECT ${columns} FROM table_columns(${quoteLiteral(table)})`),
-    error => error.matches(/does not exist/),
+  const rows = await tryQuery(client.queryRows(`SELECT ${columns} FROM table_columns(${quoteLiteral(table)})`), error =>
+    error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({
     name: String(name),

@@ -19,7 +19,7 @@ export class SymbolCapacities {
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
   static of(client: Client): SymbolCapacities {
-    return new SymbolCapacities(use => tryIfAccepted(() => use(client)));
+    return new SymbolCapacities(use => tryIfAccepted(use(client)));
   }
 
   async complete(statements: string[]): Promise<string[]> {
@@ -64,10 +64,7 @@ async function fetchCapacities(client: Client, tables: readonly { name: string; 
     )
     .join(' UNION ALL ');
   if (tables.length > 1 && !fitsRequest(client, query)) return undefined;
-  const rows = await tryQuery(
-    () => client.queryRows(query),
-    error => error.matches(/does not exist/),
-  );
+  const rows = await tryQuery(client.queryRows(query), error => error.matches(/does not exist/));
   return rows ?? (tables.length > 1 ? undefined : []);
 }
 

@@ -26,13 +26,10 @@ export class BestEffortClient {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
-      return await tryQuery(
-        () => use(this.#client),
-        ({ code }) => {
-          this.#hasGivenUp = code === 'UNREACHABLE';
-          return true;
-        },
-      );
+      return await tryQuery(use(this.#client), ({ code }) => {
+        this.#hasGivenUp = code === 'UNREACHABLE';
+        return true;
+      });
     } finally {
       clearTimeout(timer);
     }
@@ -51,23 +48,23 @@ export const UNKNOWN_SHOW_CREATE = /^expected 'TABLE'/;
 const UNSUPPORTED = [/^unknown function name: /, /^Invalid column: /, UNKNOWN_SHOW];
 
 /** The result of queries; undefined if this version does not support one. */
-export const tryIfSupported = <T>(query: () => Promise<T>): Promise<T | undefined> => tryQuery(query, isUnsupported);
+export const tryIfSupported = <T>(query: Promise<T>): Promise<T | undefined> => tryQuery(query, isUnsupported);
 
 export const isUnsupported = (error: InstanceError): boolean =>
   error.code === 'REJECTED' && UNSUPPORTED.some(pattern => error.matches(pattern));
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
-export const tryIfAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>
+export const tryIfAccepted = <T>(query: Promise<T>): Promise<T | undefined> =>
   tryQuery(query, ({ serverMessage }) => serverMessage !== undefined);
 
 /** The rows of a query; undefined if the instance rejects it. */
 export const queryIfAccepted = (client: Client, query: string): Promise<unknown[][] | undefined> =>
-  tryIfAccepted(() => client.queryRows(query));
+  tryIfAccepted(client.queryRows(query));
 
 /** The result of queries; undefined if one fails with an expected error. Any other error is thrown. */
-export async function tryQuery<T>(query: () => Promise<T>, isExpected: (error: InstanceError) => boolean) {
+export async function tryQuery<T>(query: Promise<T>, isExpected: (error: InstanceError) => boolean) {
   try {
-    return await query();
+    return await query;
   } catch (error) {
     if (error instanceof InstanceError && isExpected(error)) return undefined;
     throw error;

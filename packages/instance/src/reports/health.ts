@@ -21,7 +21,7 @@ export async function fetchHealth(client: Client): Promise<Health> {
     if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(name);
     if (rows?.length === 0 && started === null) unstarted.add(name);
   }
-  const { invalid, stale } = await fetchInvalidViews(use => tryIfAccepted(() => use(client)));
+  const { invalid, stale } = await fetchInvalidViews(use => tryIfAccepted(use(client)));
   return {
     invalid: new NameMap(invalid),
     stale: new NameSet(stale),

@@ -31,7 +31,7 @@ export const fetchServerReport = (config: ConnectionConfig) =>
       accessControl: hasAccessControl ? 'on' : 'off',
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
-      invalid: (await fetchInvalidViews(use => tryIfAccepted(() => use(client)))).invalid,
+      invalid: (await fetchInvalidViews(use => tryIfAccepted(use(client)))).invalid,
       suspended: await fetchSuspended(client),
       ...(isReadOnly(parameters) && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
@@ -141,7 +141,7 @@ export async function withPlanningFacts<T>(
  * example because a query needs longer than the time limit.
  * @throws InstanceError if the instance is gone
  */
-async function fetchIfAnswered<T>(client: Client, warn: Warn, queries: () => Promise<T>) {
+async function fetchIfAnswered<T>(client: Client, warn: Warn, queries: Promise<T>) {
   try {
     return await tryIfAccepted(queries);
   } catch (error) {
@@ -154,7 +154,7 @@ async function fetchIfAnswered<T>(client: Client, warn: Warn, queries: () => Pro
 
 /** The first row of a query, see `fetchIfAnswered`. A server rejects it, for example, if a value cannot be cast. */
 async function fetchRow(client: Client, query: string, warn: Warn) {
-  const rows = await fetchIfAnswered(client, warn, () => client.queryRows(query));
+  const rows = await fetchIfAnswered(client, warn, client.queryRows(query));
   return rows === 'unknown' ? rows : rows?.[0];
 }
 
@@ -191,7 +191,7 @@ async function fetchHistory(
     const rows = { count: Number(lost), total: Number(total), first: String(first), last: String(last) };
     return { ...rows, doubt: doubt || undefined };
   };
-  const answer = (await fetchIfAnswered(client, warn, fetchLost)) ?? ('unknown' as const);
+  const answer = (await fetchIfAnswered(client, warn, fetchLost())) ?? ('unknown' as const);
   if (typeof answer !== 'string') return { answer, columns };
   const count = await fetchRow(client, `SELECT count() FROM ${name}`, warn);
   return { answer: count?.[0] === 0 ? ('none' as const) : answer, columns };
@@ -199,7 +199,7 @@ async function fetchHistory(
 
 async function fetchSizes(client: Client, warn: Warn) {
   const query = 'SELECT tableName, rowCount, diskSize FROM table_storage()';
-  const rows = await fetchIfAnswered(client, warn, () => client.queryRows(query));
+  const rows = await fetchIfAnswered(client, warn, client.queryRows(query));
   const toEntry = ([name, rows, bytes]: unknown[]) =>
     [String(name), { rows: Number(rows), bytes: Number(bytes) }] as const;
   return rows === undefined || rows === 'unknown' ? undefined : new NameMap(rows.map(toEntry));

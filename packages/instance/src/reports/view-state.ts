@@ -26,7 +26,7 @@ export async function poll<T>({ timeout, signal }: PollLimits, fetchAnswer: () =
 /** The state of a table. Without WAL there is nothing to apply. @throws InstanceError also if an instance with WAL rejects the query */
 export async function fetchWalState(client: Client, table: string): Promise<'applied' | 'pending' | 'suspended'> {
   const query = `SELECT writerTxn, sequencerTxn, suspended FROM wal_tables() WHERE lower(name) = ${quoteLiteral(foldCase(table))}`;
-  const [row] = (await tryIfSupported(() => client.queryRows(query))) ?? [];
+  const [row] = (await tryIfSupported(client.queryRows(query))) ?? [];
   if (!row) return 'applied';
   const [writer, sequencer, suspended] = row;
   if (suspended === true) return 'suspended';

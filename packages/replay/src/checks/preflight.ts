@@ -91,9 +91,9 @@ export function createPreflightCheck(
   let version: Promise<string | undefined> | undefined;
   let parameters: Promise<ReadonlyMap<string, string> | undefined> | undefined;
   // An outage is reported when a statement is sent.
-  const tryToFetch = <T>(fetch: () => Promise<T>) => tryQuery(fetch, () => true);
+  const tryToFetch = <T>(query: Promise<T>) => tryQuery(query, () => true);
   const fetchVersionOnce = () => {
-    version ??= tryToFetch(() => fetchVersion(client));
+    version ??= tryToFetch(fetchVersion(client));
     return version;
   };
   return async statement => {
@@ -118,7 +118,7 @@ export function createPreflightCheck(
     if (statement.length <= SAFE_LENGTH) return undefined;
     const buffer = client.requiredBuffer(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
-    parameters ??= tryToFetch(() => fetchParameters(client));
+    parameters ??= tryToFetch(fetchParameters(client));
     const limit = Number((await parameters)?.get('http.request.header.buffer.size'));
     if (!limit || buffer <= limit) return undefined;
     return {

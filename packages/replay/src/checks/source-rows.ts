@@ -44,7 +44,7 @@ export class SourceRows {
     const query = `SELECT name, numRows FROM table_partitions(${quoteLiteral(table)}) WHERE attached`;
     const rows = new Map<string, number>();
     let partition = '\0';
-    for (const [name, count] of (await tryIfAccepted(() => this.client.queryRows(query))) ?? []) {
+    for (const [name, count] of (await tryIfAccepted(this.client.queryRows(query))) ?? []) {
       if (!String(name).startsWith(partition)) partition = String(name);
       rows.set(partition, (rows.get(partition) ?? 0) + Number(count));
     }

@@ -64,7 +64,7 @@ export async function prepareConfirmation(
   const [first] = command.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
-  const before = first && (await tryQuery(() => existing.fetchStatement(first), isDenied));
+  const before = first && (await tryQuery(existing.fetchStatement(first), isDenied));
   let definition = tryParseDefinition(before ?? '');
   for (const { alteration } of command.alters) definition &&= applyAlteration(definition, alteration);
   return { command, before, expected: definition && printDefinition(definition, EXPLICIT) };

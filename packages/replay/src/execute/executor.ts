@@ -146,7 +146,7 @@ async function send(entry: Entry, context: StatementContext, found?: StatementRe
   const reply = await client.execute(statement).catch(async (error): Promise<Reply> => {
     // If the reply to an ALTER is lost, the object may show that the ALTER was executed. If it cannot be asked, that is still unknown.
     const fetchEffect = async () => pending && isLostReply(error) && pollWasAltered(pending, context);
-    if (await tryQuery(fetchEffect, () => true)) return { ok: true };
+    if (await tryQuery(fetchEffect(), () => true)) return { ok: true };
     throw error;
   });
   existing.invalidate(entry);

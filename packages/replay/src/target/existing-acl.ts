@@ -109,7 +109,7 @@ export class ExistingAcl {
   /** The result of a query. Undefined if the server rejects it. Then it is not sent again. */
   async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
     if (this.#hidden.has(what)) return undefined;
-    return tryQuery(query, ({ serverMessage }) => {
+    return tryQuery(query(), ({ serverMessage }) => {
       if (serverMessage === undefined) {
         this.invalidate(); // or the error would be the answer to each later question
         return false;

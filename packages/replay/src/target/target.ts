@@ -49,8 +49,7 @@ export async function fetchTargetSchema(
   const statements = await collectStatements(dump(config, { reportInvalid: false, warn }));
   const { user: name } = config;
   // The open source edition does not show rights.
-  const account =
-    name === undefined ? undefined : { name, rights: await tryIfAccepted(() => fetchRightsOf(client, name)) };
+  const account = name === undefined ? undefined : { name, rights: await tryIfAccepted(fetchRightsOf(client, name)) };
   return { statements, ...(await fetchInstanceFacts(client, warn)), account };
 }
 
