@@ -45,7 +45,6 @@ export {
   emptyTokenAt,
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
-  type ServerToken,
   scanSignificant,
   serverTokens,
 } from './server-lexer.js';

@@ -68,24 +68,18 @@ export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
 
 /** Reads up to the closing parenthesis or a semicolon, and stops before it. Returns the text with blanks in the place of comments. */
 export function readCode(cursor: Cursor, start: number, { isEnclosed = false } = {}): string {
-  const pieces: string[] = [];
-  let length = 0;
-  const add = (piece: string, pieceStart: number): void => {
-    pieces.push(' '.repeat(pieceStart - start - length), piece);
-    length = pieceStart - start + piece.length;
-  };
+  let code = '';
   let depth = 0;
   let token = cursor.next();
   for (; token !== undefined && token !== ';'; token = cursor.next()) {
     if (isEnclosed && token === ')' && depth === 0) break;
     if (token === '(') depth++;
     if (token === ')') depth--;
-    add(token, cursor.start);
+    code += ' '.repeat(cursor.start - start - code.length) + token;
   }
   const end = token === undefined ? cursor.text.length : cursor.start;
   cursor.seek(end);
-  add('', end);
-  return pieces.join('');
+  return code + ' '.repeat(end - start - code.length);
 }
 
 /** Trims a query as versions after 9.3.4 do; 9.3.4 did not. A regular expression would take quadratic time. */

@@ -2,15 +2,14 @@
  * Tokens and clauses have a `start` and an `end`. A `position` is what a rejection reports: mostly the start of the last token, sometimes
  * how far the server has read.
  */
-import { emptyTokenAt, type ObjectKind, type ServerToken, scanSignificant } from '@sqlpipe/sql';
+import { emptyTokenAt, type ObjectKind, scanSignificant } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
 
 /** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
-  #last: ServerToken = emptyTokenAt(0);
-  #word: string | undefined;
+  #last: ReturnType<typeof scanSignificant> = { ...emptyTokenAt(0), text: undefined };
   #isUnread = false;
   /** The ends of the last two tokens that are neither blank nor comment. */
   #ends: readonly [number, number] = [0, 0];
@@ -43,23 +42,22 @@ export class Cursor {
   next(): string | undefined {
     if (this.#isUnread) {
       this.#isUnread = false;
-      return this.#word;
+      return this.#last.text;
     }
-    const token = scanSignificant(this.text, this.#last);
-    this.#last = token;
-    if (token.text === '"') throw this.error('unclosed quotation mark');
-    this.#word = token.text;
-    this.#ends = [this.#ends[1], this.#word === undefined ? this.#ends[1] : this.end];
-    return this.#word;
+    this.#last = scanSignificant(this.text, this.#last);
+    const { text } = this.#last;
+    if (text === '"') throw this.error('unclosed quotation mark');
+    this.#ends = [this.#ends[1], text === undefined ? this.#ends[1] : this.end];
+    return text;
   }
 
   /** Puts the last token back, to be read again; has no effect at the end. */
   unread(): void {
-    this.#isUnread = this.#word !== undefined;
+    this.#isUnread = this.#last.text !== undefined;
   }
 
   seek(position: number): void {
-    this.#last = emptyTokenAt(position);
+    this.#last = { ...emptyTokenAt(position), text: undefined };
     this.#ends = [position, position];
     this.#isUnread = false;
   }
