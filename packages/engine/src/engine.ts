@@ -88,8 +88,6 @@ export class Engine {
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly hasFeature: HasFeature;
-  /** Whether `load` was called. Without it, every view has been compiled by its CREATE. */
-  #hasLoaded = false;
 
   constructor(private readonly options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false, rows, version } = options;
@@ -103,7 +101,6 @@ export class Engine {
 
   /** Loads the statements of a dump, in any order, without executing them. Existing objects stay as they are. Commits at the end. */
   load(statements: Iterable<string>): void {
-    this.#hasLoaded = true;
     const { defaults, health } = this.options;
     const schema = new Schema(statements, defaults);
     for (const entry of schema.entries) {
@@ -155,7 +152,7 @@ export class Engine {
       return [...new Set(withOtherColumns.map(({ name }) => name))];
     };
     let execution = this.#executeAlone(text, caller);
-    const changed = this.#hasLoaded ? listChanged() : [];
+    const changed = listChanged();
     const affected = [...catalogue.readersOf(changed), ...changed.flatMap(name => catalogue.find(name) ?? [])];
     const uncompiled = affected.filter(({ isUncompiled }) => isUncompiled);
     if (uncompiled.length > 0) {
@@ -343,16 +340,11 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
 /** The definition of an opaque object. It needs no columns: a view may read any column of an opaque object. */
 function placeholderDefinition(kind: ObjectKind, name: string): Definition {
   const body = '';
-  switch (kind) {
-    case 'view':
-      return { kind, name, body };
-    case 'live view':
-      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...NO_RETENTION };
-    case 'materialized view':
-      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...NO_RETENTION };
-    case 'table':
-      return { kind, name, columns: [], partitionBy: 'DAY', ...NO_RETENTION, wal: true, isParquet: false };
-  }
+  if (kind === 'view') return { kind, name, body };
+  if (kind === 'live view') return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...NO_RETENTION };
+  if (kind === 'materialized view')
+    return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...NO_RETENTION };
+  return { kind, name, columns: [], partitionBy: 'DAY', ...NO_RETENTION, wal: true, isParquet: false };
 }
 
 /** Creates an empty engine that predicts effects. An enterprise server's version is ignored: the engine knows only open source versions. */

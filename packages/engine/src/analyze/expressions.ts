@@ -81,24 +81,18 @@ const SIZED_TYPES = new Map<string, (first: number, second: number | undefined) 
 ]);
 
 function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: ParsedQuery): string | undefined {
+  const { literalType, value } = literal;
   const text = query.text(literal);
-  switch (literal.literalType) {
-    case 'string':
-      return typeof literal.value === 'string' && literal.value.length === 1 ? 'CHAR' : 'STRING';
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'null':
-      return 'NULL';
-    case 'geohash':
-      return printGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
-    default:
-      if (/^nan$/i.test(text)) return 'NULL';
-      if (/^0x/i.test(text)) return 'LONG256';
-      if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
-      if (/l$/i.test(text)) return 'LONG';
-      if (/f$/i.test(text)) return 'FLOAT';
-      return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
-  }
+  if (literalType === 'string') return typeof value === 'string' && value.length === 1 ? 'CHAR' : 'STRING';
+  if (literalType === 'boolean') return 'BOOLEAN';
+  if (literalType === 'null' || /^nan$/i.test(text)) return 'NULL';
+  if (literalType === 'geohash')
+    return printGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
+  if (/^0x/i.test(text)) return 'LONG256';
+  if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
+  if (/l$/i.test(text)) return 'LONG';
+  if (/f$/i.test(text)) return 'FLOAT';
+  return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
 /** DECIMAL( 10,2 ) is printed as `DECIMAL_10_2`, and `geohash(5c)` as `geohash5c`. @param isPostgres as in `parseCastType` */
@@ -305,23 +299,13 @@ function printExpressionAlias(expression: Expression, names: Names): string {
 }
 
 function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
-  switch (expression.type) {
-    case 'function':
-      return expression.name;
-    case 'paren':
-      return findFunctionAlias(expression.expression, query);
-    case 'cast':
-    case 'typeCast':
-      return 'cast';
-    case 'case':
-      return 'case';
-    case 'literal': {
-      const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
-      return text.includes('.') ? 'column' : text;
-    }
-    default:
-      return columnName(expression) ?? 'column';
-  }
+  if (expression.type === 'paren') return findFunctionAlias(expression.expression, query);
+  if (expression.type === 'function') return expression.name;
+  if (expression.type === 'cast' || expression.type === 'typeCast') return 'cast';
+  if (expression.type === 'case') return 'case';
+  if (expression.type !== 'literal') return columnName(expression) ?? 'column';
+  const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
+  return text.includes('.') ? 'column' : text;
 }
 
 export function findAliasPosition(query: ParsedQuery, item: SelectItem): number {

@@ -118,25 +118,17 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
   };
   if (kind === 'group') return changeAlias(cursor, acl, requireTarget);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
-  switch (verb) {
-    case 'enable':
-    case 'disable':
-      return acl.put({ ...requireTarget(`${verb.toUpperCase()} USER`), isDisabled: verb === 'disable' });
-    case 'with': {
-      const password = parsePassword(cursor);
-      const permission = `${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`;
-      const principal = requireTarget(isSameName(caller, located.name) ? undefined : permission);
-      return acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
-    }
-    case 'create':
-    case 'drop':
-      cursor.expect('token', 'type', 'rest'); // the engine supports no other tokens
-      return verb === 'create'
-        ? createToken(cursor, session, requireTarget)
-        : dropTokens(cursor, session, requireTarget);
-    default:
-      throw unexpectedTokenError(cursor.start, verb);
+  if (verb === 'enable' || verb === 'disable')
+    return acl.put({ ...requireTarget(`${verb.toUpperCase()} USER`), isDisabled: verb === 'disable' });
+  if (verb === 'with') {
+    const password = parsePassword(cursor);
+    const permission = `${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`;
+    const principal = requireTarget(isSameName(caller, located.name) ? undefined : permission);
+    return acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
   }
+  if (verb !== 'create' && verb !== 'drop') throw unexpectedTokenError(cursor.start, verb);
+  cursor.expect('token', 'type', 'rest'); // the engine supports no other tokens
+  return verb === 'create' ? createToken(cursor, session, requireTarget) : dropTokens(cursor, session, requireTarget);
 }
 
 /** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */

@@ -47,16 +47,10 @@ import { type MutableSession, requirePartialReadAccess } from '../session.js';
 import { listReadableColumns, toColumns } from './validity.js';
 
 export function executeCreate(session: MutableSession, statement: CreateStatement): void {
-  switch (statement.kind) {
-    case 'table':
-      return createTable(session, statement);
-    case 'view':
-      return createView(session, statement);
-    case 'materialized view':
-      return createMaterializedView(session, statement);
-    default:
-      return createLiveView(session, statement);
-  }
+  if (statement.kind === 'table') return createTable(session, statement);
+  if (statement.kind === 'view') return createView(session, statement);
+  if (statement.kind === 'materialized view') return createMaterializedView(session, statement);
+  return createLiveView(session, statement);
 }
 
 /**
