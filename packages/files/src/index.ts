@@ -9,4 +9,4 @@ export {
   withoutLocations,
   writeSqlText,
 } from './sql-text.js';
-export { detectInput, detectSameOutput, isStdout, isTextOutput, writeOutput, writeOutputs } from './write-output.js';
+export { detectInput, detectSameOutput, isStdout, isTextOutput, writeOutputs } from './write-output.js';

@@ -128,21 +128,12 @@ export interface Output {
 }
 
 /**
- * Writes to standard output if the path is `-` or missing, otherwise to a file. The file gets its name when the content is on disk: if
- * writing fails, an existing file is unchanged. A device or a pipe is written directly.
+ * Writes each output to standard output if its path is `-` or missing, otherwise to a file. A file gets its name when the content of all
+ * files is on disk: if writing fails, existing files are unchanged. A device or a pipe is written directly.
  * @param catchSignals returns the signal that ends the writing; not called for standard output, where a signal can simply end the process
- * @param mode the file's permissions; an existing file loses its other permissions
+ * @param mode the permissions of files; an existing file loses its other permissions
  * @throws CodedError for a folder; errors of `write` and of the file system
  */
-export const writeOutput = (
-  path: string | undefined,
-  stdout: Writable,
-  write: Output['write'],
-  catchSignals?: () => AbortSignal,
-  mode?: number,
-): Promise<void> => writeOutputs([{ path, write }], stdout, catchSignals, mode);
-
-/** Writes several outputs, each as `writeOutput` does. No file is replaced unless the content of all files is on disk. */
 export const writeOutputs = (
   outputs: readonly Output[],
   stdout: Writable,

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { findAffectedObjects } from '@sqlpipe/ddl';
-import { findLocation, writeOutput } from '@sqlpipe/files';
+import { findLocation, writeOutputs } from '@sqlpipe/files';
 import { InstanceError } from '@sqlpipe/instance';
 import { formatOmission } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
@@ -205,6 +205,6 @@ async function writeRejects(path: string, stdout: Writable, outcomes: AsyncItera
       await finished(end).catch(() => {}); // now the failure marker is written
     }
   };
-  await writeOutput(path, stdout, write, undefined, 0o600);
+  await writeOutputs([{ path, write }], stdout, undefined, 0o600);
   if (failure) throw failure;
 }

@@ -2,7 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, formatAnnotation, formatPropertyLines, type Io, paint, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
-import { isStdout, writeOutput } from '@sqlpipe/files';
+import { isStdout, writeOutputs } from '@sqlpipe/files';
 import { fetchHiddenDifferences } from '@sqlpipe/instance';
 import {
   type ComparedProblem,
@@ -40,7 +40,7 @@ export async function writeComparison(
   ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
   if (locations) await io.write(toAnnotations(compared, labels, locations).join(''));
-  if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, io.catchSignals);
+  if (!locations || !isStdout(output)) await writeOutputs([{ path: output, write }], io.stdout, io.catchSignals);
   if (!json) io.info(formatSummary(compared));
   return findings.length ? Exit.negative : Exit.ok;
 }

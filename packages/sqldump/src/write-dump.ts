@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Exit, type Io, limitHeapGrowth, UsageError, withProgress, writeSettings } from '@sqlpipe/cli';
-import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { isStdout, isTextOutput, writeOutputs, writeSqlText } from '@sqlpipe/files';
 import { dump, hasAddressSyntax, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
@@ -34,7 +34,7 @@ export async function writeDump(
     isText
       ? (isShown ? writeSqlText : writeTextOrFailureMarker)(reported, out)
       : writeRecords(reported, out, 'sqldump', options.maxRecord);
-  await writeOutput(output, io.stdout, write, io.catchSignals);
+  await writeOutputs([{ path: output, write }], io.stdout, io.catchSignals);
   return Exit.ok;
 }
 

@@ -1,5 +1,5 @@
 import { Exit, type Io, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
-import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { writeFolder, writeOutputs, writeSqlText } from '@sqlpipe/files';
 import { decodeRecords, spool } from '@sqlpipe/records';
 
 export async function writeText(
@@ -11,7 +11,8 @@ export async function writeText(
   const statements = await spool(decodeRecords(io.stdin(), { maxRecord }));
   try {
     if (directory) await writeFolder(directory, statements, io.catchSignals());
-    else await writeOutput(output, io.stdout, out => writeSqlText(statements, out), io.catchSignals);
+    else
+      await writeOutputs([{ path: output, write: out => writeSqlText(statements, out) }], io.stdout, io.catchSignals);
   } finally {
     await statements.close();
   }
