@@ -14,7 +14,14 @@ export async function resolveOperand(
 ): Promise<{ address: Address; entry?: InstanceEntry; unknownName?: string }> {
   const names = /[:/@]/.test(operand) ? undefined : await readInstances(env);
   const entry = names?.get(operand);
-  if (entry) return { entry, address: addressOfEntry(entry) };
+  if (entry?.url === '')
+    throw configError(`${entry.place}: the url is empty; give an address such as http://host:9000`);
+  if (entry)
+    try {
+      return { entry, address: parseAddress(entry.url) };
+    } catch (error) {
+      throw error instanceof InstanceError ? error.withMessage(`${entry.place}: ${error.message}`) : error;
+    }
   const file = instancesPath(env) ?? 'instances.toml';
   if (hasPathSyntax(operand))
     throw configError(
@@ -50,16 +57,6 @@ function tryParseUrl(text: string): URL | undefined {
     return parseAddress(text).url;
   } catch {
     return undefined;
-  }
-}
-
-function addressOfEntry({ url, place }: InstanceEntry): Address {
-  if (url === '') throw configError(`${place}: the url is empty; give an address such as http://host:9000`);
-  try {
-    return parseAddress(url);
-  } catch (error) {
-    if (!(error instanceof InstanceError)) throw error;
-    throw error.withMessage(`${place}: ${error.message}`);
   }
 }
 

@@ -18,7 +18,11 @@ export async function fetchCatalogueDump(client: Client, bestEffort: BestEffortC
   const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
   if (stableObjects.some(({ name, statement }) => previous.objects.get(name)?.statement !== statement))
     throw changingSchemaError(client);
-  reportChanges(previous, latest, options);
+  const reportChange = (object: ListedObject, change: string) =>
+    options.info(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
+  for (const object of latest.objects.values()) if (!previous.objects.has(object.name)) reportChange(object, 'created');
+  for (const object of previous.objects.values())
+    if (!latest.objects.has(object.name)) reportChange(object, 'dropped or renamed');
   for (const object of latest.listed) {
     const denial = denied.get(object.name);
     if (denial !== undefined) options.unreadable.addDenied(object, denial);
@@ -42,14 +46,6 @@ const NOTHING_READ: Reading = { listed: [], objects: new Map() };
 const isSame = ({ objects: previous }: Reading, { objects: latest }: Reading): boolean =>
   previous.size === latest.size &&
   [...latest.values()].every(({ name, statement }) => previous.get(name)?.statement === statement);
-
-function reportChanges(previous: Reading, latest: Reading, { info }: ObjectReadOptions): void {
-  const reportChange = (object: ListedObject, change: string) =>
-    info(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
-  for (const object of latest.objects.values()) if (!previous.objects.has(object.name)) reportChange(object, 'created');
-  for (const object of previous.objects.values())
-    if (!latest.objects.has(object.name)) reportChange(object, 'dropped or renamed');
-}
 
 /** Reads objects that may have changed. @param denied receives the server's messages for denied objects, which are not read again */
 async function readObjects(
