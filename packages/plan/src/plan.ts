@@ -207,7 +207,7 @@ function findRejectedViews({ a, engineOfB, wantedEngine: engine }: PlanContext):
 /** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
 function isAlsoRejectedInB(
   entry: Entry,
-  rejected: readonly RejectedView[],
+  rejected: RejectedView[],
   context: PlanContext,
   seen = new Set<Entry>(),
 ): boolean {

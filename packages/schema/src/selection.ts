@@ -70,10 +70,7 @@ export function parseSelection(include: readonly string[] = [], exclude: readonl
  * @returns `unselected`: the kinds that the lists leave out, but the selection has
  * @throws InvalidOptionError as `parseSelection` does
  */
-export function parsePlanSelection(
-  include: readonly string[],
-  exclude: readonly string[],
-): { selection: Selection; unselected: readonly Kind[] } {
+export function parsePlanSelection(include: readonly string[], exclude: readonly string[]) {
   const { selects, requestsAcl } = parseSelection(include, exclude);
   const needed: Kind[] = [
     ...(OBJECT_KINDS.some(selects) ? OBJECT_KINDS : []),

@@ -74,12 +74,8 @@ export interface PlanContext
 
 export type SchemaPair = Pick<PlanContext, 'a' | 'b'>;
 
-export function createPlanContext(
-  { a, b }: SchemaPair,
-  engineOfB: Engine,
-  answers: ServerAnswers,
-  options: PlanOptions,
-): PlanContext {
+export function createPlanContext(pair: SchemaPair, engineOfB: Engine, answers: ServerAnswers, options: PlanOptions) {
+  const { a, b } = pair;
   const ignore = options.ignore ?? new IgnoreRules();
   const renames = new Renames(a, b, engineOfB, ignore, options.renamed);
   const { findColumns } = renames;
@@ -93,13 +89,12 @@ export function createPlanContext(
       throw new InvalidOptionError(`--rebuild ${name}: ${reason}`);
     }),
   );
-  return {
+  const context: PlanContext = {
     ...options,
-    a,
-    b,
+    ...pair,
     renames,
     engineOfB,
-    wantedEngine: createWantedEngine({ a, b }, allowed, options),
+    wantedEngine: createWantedEngine(pair, allowed, options),
     allowed,
     tablesToRebuild,
     findStoredRows(view, query) {
@@ -116,6 +111,7 @@ export function createPlanContext(
     ignore,
     keptGrants: findKeptGrants(engineOfB, renames, { ...options, ignore }),
   };
+  return context;
 }
 
 function createWantedEngine({ a, b }: SchemaPair, allowed: AllowedLosses, options: PlanOptions): Engine {
@@ -140,11 +136,8 @@ export function losesNothingByRefresh(view: string, { findStoredRows }: PlanCont
 }
 
 /** Whether an option ignores a property of an object. */
-export const ignoresProperty = (
-  { ignore, ignoreOwner }: KeepOptions,
-  identity: KindAndName,
-  property: PropertyName,
-): boolean => (ignoreOwner && property === 'owner') || ignore.ignoresProperty(identity, property);
+export const ignoresProperty = (options: KeepOptions, identity: KindAndName, property: PropertyName): boolean =>
+  (options.ignoreOwner && property === 'owner') || options.ignore.ignoresProperty(identity, property);
 
 /** Whether an object that takes the place of a former one keeps a property of it: A leaves it open, or an option ignores it. */
 export function keepsProperty(options: KeepOptions, wanted: Definition, property: PropertyName): boolean {

@@ -24,11 +24,9 @@ const LETTERS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: '
  * Then it drops fewer rows than are counted here.
  * @param body the query of a materialized view, whose newest row will be that of the view
  */
-export function printExpiredQuestion(
-  { name, timestamp = '', partitionBy = ASSUMED_PARTITION, ...retention }: RetainedObject,
-  body?: string,
-): string {
-  const ttl = retentionAgeOf(retention);
+export function printExpiredQuestion(object: RetainedObject, body?: string): string {
+  const { name, timestamp = '', partitionBy = ASSUMED_PARTITION } = object;
+  const ttl = retentionAgeOf(object);
   const [unit, time] = [`'${LETTERS[partitionBy]}'`, doubleQuote(timestamp)];
   // The table may have a column `newest`, so each name is qualified with `stored` or `recent`.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
@@ -66,15 +64,13 @@ export const printUnendedRange = (view: PeriodicView): string => {
 };
 
 /** Subtracts the delay, although 9.3.4 does not. So the end may be too early, and rows are counted that a refresh computes. */
-export function printUnendedQuestion(
-  { name, timestamp = '', refresh: { period, timeZone } }: PeriodicView,
-  items = 'count()',
-): string {
+export function printUnendedQuestion(view: PeriodicView, items = 'count()'): string {
+  const { period, timeZone } = view.refresh;
   const { length = '', delay: wait = '' } = period === 'sample by interval' ? {} : (period ?? {});
   const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(wait) ?? [];
   const now = `dateadd('${unit}', -${delay}, now())`;
   const floorOf = (time: string) => `timestamp_floor(${quoteLiteral(length)}, ${time})`;
   const zone = timeZone === undefined ? undefined : quoteLiteral(timeZone);
   const end = zone ? `to_utc(${floorOf(`to_timezone(${now}, ${zone})`)}, ${zone})` : floorOf(now);
-  return `SELECT ${items} FROM ${quoteLiteral(name)} WHERE ${doubleQuote(timestamp)} >= ${end}`;
+  return `SELECT ${items} FROM ${quoteLiteral(view.name)} WHERE ${doubleQuote(view.timestamp ?? '')} >= ${end}`;
 }

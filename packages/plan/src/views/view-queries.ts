@@ -6,14 +6,7 @@
  * - A plan changes `t.x` from INT to LONG. Will the server be able to compute the view then? It is asked before the change:
  *       WITH "t" AS (SELECT "ts", CAST("x" AS LONG) "x" FROM 't') SELECT * FROM (select ts, sum(x) n from t sample by 1d)
  */
-import {
-  compareDefinitions,
-  doubleQuote,
-  findColumn,
-  findReferencesOfQuery,
-  printConverted,
-  type TableDefinition,
-} from '@sqlpipe/ddl';
+import { compareDefinitions, doubleQuote, findColumn, findReferencesOfQuery, printConverted } from '@sqlpipe/ddl';
 import type {
   CatalogueObject,
   ComputedView,
@@ -101,22 +94,20 @@ function addPlainView(former: CatalogueObject | undefined, view: View, queries: 
 const toNewSourceQuery = (query: string) => ({ query, isChanged: true, isIdentical: false });
 
 /** Whether another column becomes the designated timestamp of a table. A new name of the column does not count. */
-export const changesTimestamp = (
-  { timestamp: formerName = '' }: Pick<TableDefinition, 'timestamp'>,
-  { name, timestamp = '' }: Pick<TableDefinition, 'name' | 'timestamp'>,
-  { renames }: Pick<PlanContext, 'renames'>,
-): boolean => !isSameName(renames.columnBeforePlan(name, timestamp), formerName);
+export const changesTimestamp = (former: RetainedObject, current: RetainedObject, { renames }: PlanContext): boolean =>
+  !isSameName(renames.columnBeforePlan(current.name, current.timestamp ?? ''), former.timestamp ?? '');
 
 /** Prints a query that returns what an object will return. @returns `isIdentical`: whether B's object already returns the same */
-function toSourceQuery(object: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
+function toSourceQuery(object: Table | MaterializedView, context: PlanContext) {
+  const { engineOfB, renames } = context;
+  const { catalogue } = engineOfB;
   const { id, name, columns, timestamp } = object;
   const formerName = (catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name)))?.name;
   const found = formerName === undefined ? undefined : catalogue.compileAndFind(formerName);
   /** Has stored the rows so far. */
   const former = found?.kind === 'view' ? undefined : found;
   if (!former && object.kind === 'materialized view') return toNewSourceQuery(object.body);
-  const hasOtherTimestamp =
-    former !== undefined && object.kind === 'table' && changesTimestamp(former, object, { renames });
+  const hasOtherTimestamp = former && object.kind === 'table' && changesTimestamp(former, object, context);
   let isChanged = hasOtherTimestamp || former?.columns.length !== columns.length;
   // The server loses the designated timestamp if it is converted, and in joins if a new column stands beside one with another name.
   let isTimestampHidden = hasOtherTimestamp || !former;
