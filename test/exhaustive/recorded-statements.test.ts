@@ -127,7 +127,7 @@ async function describeView(engine: Engine, name: string) {
   if (!view || view.kind === 'table') return undefined;
   const { kind, timestamp, references } = view;
   const [base, partitionBy] = 'base' in view ? [foldCase(view.base), view.partitionBy] : [];
-  const read = 'base' in view ? engine.catalogue.closureOfView(view) : engine.catalogue.closure(references);
+  const read = engine.catalogue.closure('base' in view ? view : references);
   const columns = view.columns.map(column => `${column.name} ${column.type}`);
   return { kind, timestamp, base, partitionBy, columns, read: [...read].map(foldCase).toSorted() };
 }

@@ -11,6 +11,11 @@ export type ColumnNaming = 'by expression' | 'by function';
 /** The catalogue, for those who only read it. */
 export type Catalogue = Omit<MutableCatalogue, 'put' | 'drop' | 'clear' | 'compile' | 'setWalBypass'>;
 
+/** Names, or a view that refers to them. */
+type NamesOrView = readonly string[] | References;
+
+const toNames = (from: NamesOrView): readonly string[] => ('references' in from ? referencesOf(from) : from);
+
 const compareIds = (a: CatalogueObject, b: CatalogueObject): number => (a.id ?? 0) - (b.id ?? 0);
 
 export class MutableCatalogue {
@@ -187,11 +192,11 @@ export class MutableCatalogue {
   }
 
   /**
-   * The given names, and all names that views among them refer to, directly or through other views.
+   * The given names, or those that a view refers to, and all names that views among these refer to, directly or through other views.
    * @param isExpanded whether to look through a view; by default, through each plain view
    */
-  closure(names: readonly string[], isExpanded: (view: CatalogueObject) => boolean = isPlainView): NameSet {
-    const seen = new NameSet(names);
+  closure(from: NamesOrView, isExpanded: (view: CatalogueObject) => boolean = isPlainView): NameSet {
+    const seen = new NameSet(toNames(from));
     for (const name of seen) {
       const object = this.find(name);
       if (object && isExpanded(object)) for (const each of referencesOf(object)) seen.add(each); // the set grows during the loop
@@ -199,19 +204,9 @@ export class MutableCatalogue {
     return seen;
   }
 
-  /** The names that a materialized view refers to, directly or through plain views. */
-  closureOfView(view: References): NameSet {
-    return this.closure(referencesOf(view));
-  }
-
-  /** The tables and stored views that a query reads if it refers to these names; sorted. */
-  sources(names: readonly string[]): string[] {
-    return [...new NameSet(names.flatMap(name => this.#sourcesOfName(name)))].sort();
-  }
-
-  /** The tables and stored views that a materialized view reads; sorted. They need not exist. */
-  sourcesOfView(view: References): string[] {
-    return this.sources(referencesOf(view));
+  /** The tables and stored views that a query reads if it refers to these names, or that a view reads; sorted. They need not exist. */
+  sources(from: NamesOrView): string[] {
+    return [...new NameSet(toNames(from).flatMap(name => this.#sourcesOfName(name)))].sort();
   }
 
   #sourcesOfName(name: string): readonly string[] {

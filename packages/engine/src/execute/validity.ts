@@ -221,7 +221,7 @@ export function listReadableColumns(
   const isKnown = ({ columns, opaqueStatement }: Pick<MaterializedView, 'columns' | 'opaqueStatement'>) =>
     opaqueStatement === undefined && areTypesKnown(columns);
   if (isKnown(view)) return undefined;
-  return [...catalogue.closureOfView(view)].flatMap(read => {
+  return [...catalogue.closure(view)].flatMap(read => {
     const object = catalogue.compileAndFind(read);
     if (object?.kind === 'view' && !isKnown(object))
       return `${foldCase(read)} ${object.opaqueStatement ?? object.body}`;

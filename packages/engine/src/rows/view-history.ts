@@ -74,7 +74,7 @@ export class ViewHistories {
     const views = [...loaded.values()].filter(object => object.kind === 'materialized view');
     this.#partlyRefreshed = views.filter(view => view.isPartlyRefreshed);
     const dependenciesOf = (view: MaterializedView) =>
-      [...catalogue.closureOfView(view)].flatMap(name => catalogue.find(name) ?? []);
+      [...catalogue.closure(view)].flatMap(name => catalogue.find(name) ?? []);
     this.#dependencies = new Map(views.map(view => [view.id, dependenciesOf(view)]));
   }
 
@@ -126,7 +126,7 @@ export class ViewHistories {
 
   #readsEmptyView(view: MaterializedView): boolean {
     const { catalogue } = this.ledger;
-    const sources = catalogue.sourcesOfView(view).flatMap(name => catalogue.find(name) ?? []);
+    const sources = catalogue.sources(view).flatMap(name => catalogue.find(name) ?? []);
     return sources.some(source => source.kind === 'materialized view' && this.#isLeftEmpty(source));
   }
 
@@ -137,7 +137,7 @@ export class ViewHistories {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred) continue;
       if (this.ledger.formerOf(view)?.kind !== 'materialized view') continue;
-      if (!catalogue.sourcesOfView(view).some(name => isSameName(name, object))) continue;
+      if (!catalogue.sources(view).some(name => isSameName(name, object))) continue;
       const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
       addToList(this.ledger.losses, id, { effect: lossOf(view, 'history', text), causes: [index] });
     }
@@ -203,7 +203,7 @@ export class ViewHistories {
   /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
   #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
-    const readIds = new Set(catalogue.sourcesOfView(current).map(name => catalogue.find(name)?.id));
+    const readIds = new Set(catalogue.sources(current).map(name => catalogue.find(name)?.id));
     return this.#sourcesOf(former).filter(
       source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),
     );

@@ -162,7 +162,7 @@ function mustRecreate(wanted: Definition, { engine, context: { ignore } }: Draft
  */
 function readsRecreatedView(current: CatalogueObject, { engine, context: { engineOfB, renames } }: Draft): boolean {
   if (current.kind !== 'materialized view' || !engineOfB.catalogue.findById(current.id)) return false;
-  return [...engine.catalogue.closureOfView(current)].some(name => {
+  return [...engine.catalogue.closure(current)].some(name => {
     const source = engine.catalogue.find(name);
     const isCreatedByPlan = source?.kind === 'materialized view' && !engineOfB.catalogue.findById(source.id);
     return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;

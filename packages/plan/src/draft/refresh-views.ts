@@ -42,7 +42,7 @@ export function reconcileStoredViews(draft: Draft): void {
   const extra = engine.catalogue.inDependencyOrder(namesOnlyInB).map(({ name }) => name);
   /** The tables and materialized views that materialized views read, directly or through plain views. */
   const sourcesOf = (views: readonly MaterializedView[]) =>
-    new NameSet(views.flatMap(view => wantedEngine.catalogue.sourcesOfView(view)));
+    new NameSet(views.flatMap(view => wantedEngine.catalogue.sources(view)));
   const views = wantedEngine.catalogue.list().filter(object => object.kind === 'materialized view');
   const sourcesOfAll = sourcesOf(views);
   const sourcesOfViewsWithRows = sourcesOf(views.filter(view => mayHaveRowsInB(view, context)));
@@ -104,8 +104,7 @@ function findSourcesToFillFirst(context: PlanContext): NameSet {
     if (view?.kind !== 'materialized view' || !isUnfilledView) continue;
     const isFollowed = !expiresRows(wantedEngine.definitionOf(view.base));
     const followed = isFollowed && isFilledByServer(view) && !needed.has(name) ? view.base : '';
-    for (const source of wantedEngine.catalogue.sourcesOfView(view))
-      if (!isSameName(source, followed)) needed.add(source);
+    for (const source of wantedEngine.catalogue.sources(view)) if (!isSameName(source, followed)) needed.add(source);
   }
   return needed;
 }
@@ -136,13 +135,13 @@ const wasInvalid = ({ name }: KindAndName, { healthProblems }: PlanContext): boo
 
 /** Whether the plan later drops a source of a view, or makes a source expire more rows. */
 const willSourcesLoseRows = (view: MaterializedView, { engine, context: { wantedEngine } }: Draft): boolean =>
-  engine.catalogue.sourcesOfView(view).some(name => {
+  engine.catalogue.sources(view).some(name => {
     const [current, wanted] = [engine.definitionOf(name), wantedEngine.definitionOf(name)];
     return !wantedEngine.find(name) || expiresMoreRows(current, wanted);
   });
 
 function readsRetypedColumn(view: MaterializedView, { engine, context: { engineOfB } }: Draft) {
-  return [...engine.catalogue.closureOfView(view)].some(name => {
+  return [...engine.catalogue.closure(view)].some(name => {
     const current = engine.find(name);
     const former = engineOfB.catalogue.findById(current?.id);
     const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
@@ -177,7 +176,7 @@ function refreshView(view: MaterializedView, needsRefresh: boolean, draft: Draft
   });
   const wanted = context.a.findObject(view.name);
   const readsRedefinedView = () =>
-    [...engine.catalogue.closureOfView(view)].some(name => {
+    [...engine.catalogue.closure(view)].some(name => {
       const [former, current] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
       return former?.kind === 'view' && current?.kind === 'view' && isRedefined(former, current, context);
     });
