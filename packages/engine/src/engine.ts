@@ -312,29 +312,24 @@ function loadObject(kind: ObjectKind, entry: Entry, schema: Schema, health: Heal
   const invalid = invalidReason !== undefined && { invalidReason };
   const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaqueStatement: statement };
-  const partitionBy = ('partitionBy' in definition && definition.partitionBy) || ASSUMED_PARTITION;
-  const commonFields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
-  switch (definition.kind) {
-    case 'table':
-      return { ...definition, ...opaque, ...(knownHealth?.suspended?.has(name) && { isSuspended: true }) };
-    case 'view':
-      if (knownHealth?.stale?.has(name)) return { ...definition, ...commonFields, isStale: true, sources: [] };
-      return { ...definition, ...commonFields, ...(invalid && { rejection: { reason: invalidReason, position: 0 } }) };
-    case 'materialized view':
-      return {
-        ...definition,
-        ...commonFields,
-        columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
-        base: definition.base ?? '', // `load` finds the base of a statement that names none
-        partitionBy,
-        wasNeverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
-        ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
-        ...(knownHealth?.partlyRefreshed?.has(name) && { isPartlyRefreshed: true }),
-        ...invalid,
-      };
-    default:
-      return { ...definition, ...commonFields, base: references[0] ?? '', partitionBy, ...invalid };
+  if (definition.kind === 'table')
+    return { ...definition, ...opaque, ...(knownHealth?.suspended?.has(name) && { isSuspended: true }) };
+  const fields = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
+  if (definition.kind === 'view') {
+    if (knownHealth?.stale?.has(name)) return { ...definition, ...fields, isStale: true, sources: [] };
+    return { ...definition, ...fields, ...(invalid && { rejection: { reason: invalidReason, position: 0 } }) };
   }
+  const stored = { ...fields, partitionBy: definition.partitionBy ?? ASSUMED_PARTITION, ...invalid };
+  if (definition.kind === 'live view') return { ...definition, ...stored, base: references[0] ?? '' };
+  return {
+    ...definition,
+    ...stored,
+    columns: knownHealth?.columns?.get(name)?.map(column => toStoredColumn(column, definition)) ?? [],
+    base: definition.base ?? '', // `load` finds the base of a statement that names none
+    wasNeverRefreshed: knownHealth?.neverRefreshed?.has(name) ?? false,
+    ...(knownHealth?.unstarted?.has(name) && { isUnstarted: true }),
+    ...(knownHealth?.partlyRefreshed?.has(name) && { isPartlyRefreshed: true }),
+  };
 }
 
 /** The definition of an opaque object. It needs no columns: a view may read any column of an opaque object. */
