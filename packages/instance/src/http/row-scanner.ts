@@ -33,10 +33,10 @@ export class RowScanner implements JsonEvents {
   readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rowCount = 0;
-  #cellCount = 0;
   #isInColumnName = false;
   #columnName: unknown;
-  #firstCell = '';
+  /** Of the current row; undefined until it arrives. */
+  #firstCell: string | undefined;
   /** If a server fails while it writes a row, it ends the dataset with an empty row, and the error follows. So reading continues. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
@@ -81,20 +81,20 @@ export class RowScanner implements JsonEvents {
       this.#dataset = 'open';
     }
     if (this.#dataset !== 'open') return;
-    if (depth === 3) this.#addCell(NESTED);
+    if (depth === 3) this.#firstCell ??= requireText(NESTED);
     if (depth !== 2) return;
     if (bracket !== '[') throw new MalformedReplyError(NOT_AN_ARRAY);
     rejectErrorReply(this.#topValues);
     if (this.#endsInEmptyRow) throw new MalformedReplyError(EMPTY_ROW);
-    this.#cellCount = 0;
+    this.#firstCell = undefined;
   }
 
   close(depth: number): void {
     if (this.#dataset !== 'open') return;
     if (depth === 1) this.#dataset = 'closed';
     if (depth !== 2) return;
-    this.#endsInEmptyRow = this.#cellCount === 0;
-    if (this.#endsInEmptyRow) return;
+    this.#endsInEmptyRow = this.#firstCell === undefined;
+    if (this.#firstCell === undefined) return;
     this.#rowCount++;
     this.#ready.push(this.#firstCell);
   }
@@ -111,7 +111,7 @@ export class RowScanner implements JsonEvents {
         throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
     } else if (this.#dataset !== 'open') return;
     else if (depth === 2) throw new MalformedReplyError(NOT_AN_ARRAY);
-    else if (depth === 3) this.#addCell(value);
+    else if (depth === 3) this.#firstCell ??= requireText(value);
   }
 
   /** Accepts a batch of rows if each row is one string. If it returns false, the batch arrives again as single events. */
@@ -120,10 +120,6 @@ export class RowScanner implements JsonEvents {
     this.#rowCount += rows.length;
     for (const [text] of rows) this.#ready.push(text);
     return true;
-  }
-
-  #addCell(value: unknown): void {
-    if (this.#cellCount++ === 0) this.#firstCell = requireText(value);
   }
 }
 
