@@ -5,7 +5,7 @@
 import { DEFAULT_CAPACITY, quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { type Client, fitsRequest } from '../http/client.js';
-import { type BestEffortClient, tryIfAccepted, tryQuery } from '../http/optional-queries.js';
+import { type BestEffortClient, tryQuery } from '../http/optional-queries.js';
 import { batchesOf, fetchInHalves } from '../http/request.js';
 import { fetchParameters } from '../reports/instance-facts.js';
 
@@ -17,10 +17,6 @@ export class SymbolCapacities {
   #parameters: ReadonlyMap<string, string> | undefined;
 
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
-
-  static of(client: Client): SymbolCapacities {
-    return new SymbolCapacities(use => tryIfAccepted(use(client)));
-  }
 
   async complete(statements: string[]): Promise<string[]> {
     if (!this.#isShown) return statements;

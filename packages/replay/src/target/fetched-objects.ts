@@ -7,6 +7,7 @@ import {
   InstanceError,
   MAX_PER_REQUEST,
   SymbolCapacities,
+  tryIfAccepted,
 } from '@sqlpipe/instance';
 import { identify, isObjectKind, isPrincipalKind, isSameName, type KindAndName, kindAndNameKey } from '@sqlpipe/sql';
 import { createAclSource, ExistingAcl } from './existing-acl.js';
@@ -35,7 +36,7 @@ export class FetchedObjects {
     warn: (message: string) => void,
     private fetchesMany: boolean,
   ) {
-    this.#capacities = SymbolCapacities.of(client);
+    this.#capacities = new SymbolCapacities(use => tryIfAccepted(use(client)));
     this.acl = new ExistingAcl(createAclSource(client), warn);
   }
 
