@@ -30,26 +30,21 @@ function formatCaret(text: string, position: number): string[] {
   return [`  ${plain(line)}`, `  ${' '.repeat(plain(before).length)}^`];
 }
 
-/** The open source edition's messages for clauses of the enterprise edition (observed on 9.3.4). */
-const ENTERPRISE_CLAUSES: [message: RegExp, hint: string][] = [
-  [
-    /unexpected token \[storage\]/i,
-    'STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL',
-  ],
-  [
-    /unexpected token \[owned\]/i,
-    'OWNED BY is a clause of the enterprise edition; remove it with sqltr --to open-source --lossy, or with sqldump --no-owner',
-  ],
-];
-
 function findHints({ identity: { kind, name }, error = '', isDenied, comparison }: Outcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   // The server pairs quotes and sees `--` inside block comments (observed on 9.3.4).
   if (error === 'empty query')
     return ['the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?'];
-  if (!isAclKind(kind)) return ENTERPRISE_CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
+  // The open source edition does not know the clauses and keywords of the enterprise edition (observed on 9.3.4).
+  const isAcl = isAclKind(kind);
+  if (!isAcl && /unexpected token \[storage\]/i.test(error))
+    return ['STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL'];
+  if (!isAcl && /unexpected token \[owned\]/i.test(error))
+    return [
+      'OWNED BY is a clause of the enterprise edition; remove it with sqltr --to open-source --lossy, or with sqldump --no-owner',
+    ];
+  if (!isAcl) return [];
   if (isDenied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
-  // The open source edition does not know the keywords of access control (observed on 9.3.4).
   return /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT|GRANT|TO)\]/i.test(error)
     ? ['the open source edition has no access control; sqltr --to open-source --lossy removes it']
     : [];
