@@ -107,20 +107,14 @@ export async function startServer({
 
 async function loadSchema({ label, statements }: InitialSchema, execute: (statement: string) => Promise<unknown>) {
   let number = 0;
-  for await (const batch of statements) {
+  for await (const batch of statements)
     for (const statement of [batch].flat()) {
       number++;
-      try {
-        await execute(statement);
-      } catch (error) {
+      await execute(statement).catch(error => {
         if (!(error instanceof RejectionError)) throw error;
         const [firstLine] = statement.split('\n', 1);
-        const reason = `${error.message} (at ${error.position} of: ${firstLine})`;
-        throw new CodedError(
-          'REJECTED',
-          `${label}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`,
-        );
-      }
+        const reason = maskSecrets(`${error.message} (at ${error.position} of: ${firstLine})`, findSecrets(statement));
+        throw new CodedError('REJECTED', `${label}: statement ${number}: ${reason}`);
+      });
     }
-  }
 }
