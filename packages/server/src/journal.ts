@@ -151,11 +151,9 @@ async function lockFolder(folder: string): Promise<Server | undefined> {
   if (platform() !== 'linux') return;
   const { dev, ino } = await stat(folder);
   const lock = createServer().unref();
-  try {
-    await once(lock.listen(`\0sqlserve-${dev}-${ino}`), 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  await once(lock.listen(`\0sqlserve-${dev}-${ino}`), 'listening').catch(error => {
+    if (error.code !== 'EADDRINUSE') throw error;
     throw new CodedError('IO', `${folder} is in use by another sqlserve; end that one, or choose another folder`);
-  }
+  });
   return lock;
 }

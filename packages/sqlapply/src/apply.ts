@@ -50,11 +50,7 @@ export async function applyInput(
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
-    try {
-      return await executeReplay(replay, target, options, io);
-    } finally {
-      await target.close();
-    }
+    return executeReplay(replay, target, options, io).finally(target.close);
   };
   return options.annotations ? annotateFailure(work, io) : work();
 }

@@ -198,12 +198,10 @@ async function writeRejects(path: string, stdout: Writable, outcomes: AsyncItera
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
     const end = createCommitWriter(file, 'sqlapply');
-    try {
-      await pipeline(rejects, encodeRecords(maxRecord), end);
-    } catch (error) {
+    await pipeline(rejects, encodeRecords(maxRecord), end).catch(error => {
       failure = error;
-      await finished(end).catch(() => {}); // now the failure marker is written
-    }
+      return finished(end).catch(() => {}); // now the failure marker is written
+    });
   };
   await writeOutputs([{ path, write }], stdout, undefined, 0o600);
   if (failure) throw failure;

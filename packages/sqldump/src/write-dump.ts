@@ -40,12 +40,10 @@ export async function writeDump(
 
 /** Writes text. If the dump fails, the text ends in a failure marker, so that sqlsplit rejects it. */
 async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
-  try {
-    await writeSqlText(statements, out);
-  } catch (error) {
+  await writeSqlText(statements, out).catch(error => {
     if (!out.errored) out.write(printFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
-  }
+  });
 }
 
 async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncGenerator<string[]> {
