@@ -38,15 +38,11 @@ export async function apply(options: ApplyArgs, io: Io): Promise<number> {
 type OpenInputAndInstance = () => Promise<{ input: Input; instance: ConnectionConfig }>;
 
 /** Prepares a run, executes it and reports it. An error of the preparation says that nothing was sent. @returns the exit status */
-export async function applyInput(
-  options: RunArgs,
-  openInputAndInstance: OpenInputAndInstance,
-  io: Io,
-): Promise<number> {
+export async function applyInput(options: RunArgs, open: OpenInputAndInstance, io: Io): Promise<number> {
   limitHeapGrowth();
   await rejectBadArgs(options);
   const work = async () => {
-    const { replay, target } = await prepare(openInputAndInstance, options, io).catch(error => {
+    const { replay, target } = await prepare(open, options, io).catch(error => {
       if (io.catchSignals().aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
     });
@@ -75,9 +71,9 @@ async function rejectBadArgs(options: RunArgs): Promise<void> {
 }
 
 /** Opens the input and the instance, and checks the statements. Sends nothing. */
-async function prepare(openInputAndInstance: OpenInputAndInstance, options: RunArgs, io: Io) {
+async function prepare(open: OpenInputAndInstance, options: RunArgs, io: Io) {
   const ignore = new IgnoreRules(await readIgnorePatterns(options));
-  const { input, instance } = await openInputAndInstance();
+  const { input, instance } = await open();
   const signal = io.catchSignals();
   const target = await openTarget({ ...instance, signal }, options);
   signal.addEventListener('abort', () => {

@@ -40,7 +40,8 @@ export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: 
   yield* await readWaiting();
 }
 
-async function readBack(outcomes: readonly Outcome[], { client, existing, ignore }: Target): Promise<Outcome[]> {
+async function readBack(outcomes: readonly Outcome[], target: Target): Promise<Outcome[]> {
+  const { client, existing, ignore } = target;
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const mayHaveAltered = ({ statement, identity, result }: Outcome) =>
     (result === 'applied' || result === 'unknown') &&
@@ -59,8 +60,7 @@ async function readBack(outcomes: readonly Outcome[], { client, existing, ignore
       verified.set(outcome, mayBeAltered ? { ...outcome, isFullyVerified: false } : { ...outcome, ...verification });
     }
     if (aclOutcomes.length > 0) existing.acl.invalidate();
-    for (const outcome of aclOutcomes)
-      verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, existing, ignore)) });
+    for (const outcome of aclOutcomes) verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, target)) });
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...objectOutcomes, ...aclOutcomes])
@@ -89,11 +89,7 @@ export async function verifyObject(
 }
 
 /** If the server does not show its access control, the outcome stays as it is. */
-async function verifyAcl(
-  { statement, identity }: Outcome,
-  existing: ExistingObjects,
-  ignore: IgnoreRules,
-): Promise<StatementResult> {
+async function verifyAcl({ statement, identity }: Outcome, { existing, ignore }: Target): Promise<StatementResult> {
   const found = await existing.acl.readBack({ ...identity, statement });
   if (!found) return { result: 'applied' };
   const missing = isRightKind(identity.kind)
