@@ -115,13 +115,13 @@ interface PlacedToken extends QueryToken {
 
 /** Replaces the names of windows by their definitions, and removes WINDOW clauses and ANCHOR. */
 export function inlineWindows<T extends PlacedToken>(tokens: readonly T[]): T[] {
-  let inlined: T[] = [];
+  const inlined: T[] = [];
   for (let index = 0, end = 0; index < tokens.length; index = end) {
     const clause = splitWindowClause(tokens, index);
     if (clause) {
       const depth = tokens[index]?.depth ?? 0;
       const inner = inlined.splice(inlined.findLastIndex(token => token.depth < depth) + 1);
-      inlined = [...inlined, ...replaceNames(inner, clause.definitions)];
+      for (const token of replaceNames(inner, clause.definitions)) inlined.push(token);
       end = clause.end;
       continue;
     }
