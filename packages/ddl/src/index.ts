@@ -48,16 +48,7 @@ export {
   permissionOfCommand,
 } from './command/command.js';
 export { parseAlters, parseCommand } from './command/parse-command.js';
-export {
-  type CompareOptions,
-  type Comparison,
-  compareDefinitions,
-  compareStatements,
-  listComparedProperties,
-  type PropertyDifference,
-  spellOutDefaults,
-  tryParseDefinition,
-} from './compare.js';
+export * from './compare.js';
 export { defaultPartition, parseCreateStatement, parseDefinition } from './create/parse-create.js';
 export {
   type Age,

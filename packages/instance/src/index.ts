@@ -16,16 +16,6 @@ export { encodeQuery, MAX_PER_REQUEST, toRequestText } from './http/request.js';
 export { InstanceError } from './instance-error.js';
 export { fetchHealth, fetchViewColumns } from './reports/health.js';
 export { fetchHiddenDifferences } from './reports/hidden-properties.js';
-export {
-  fetchComparisonFacts,
-  fetchDefaults,
-  fetchInstanceFacts,
-  fetchIsEnterprise,
-  fetchParameters,
-  fetchServerReport,
-  fetchVersion,
-  type InstanceFacts,
-  withPlanningFacts,
-} from './reports/instance-facts.js';
+export * from './reports/instance-facts.js';
 export * from './reports/view-state.js';
 export { waitUntilReady } from './wait.js';

@@ -1,44 +1,7 @@
 export { PLAN_START, parseFailureMarker, printFailureMarker } from './failure-marker.js';
-export {
-  displayName,
-  findAmbiguity,
-  identify,
-  type KindAndName,
-  readStatementHead,
-  requireUnambiguous,
-  returnsRows,
-  type StatementHead,
-  type StatementIdentity,
-} from './identify.js';
-export {
-  CATEGORY_KINDS,
-  folderOf,
-  isAclKind,
-  isNamedKind,
-  isObjectKind,
-  isPrincipalKind,
-  isRightKind,
-  isStoredViewKind,
-  KINDS,
-  type Kind,
-  kindAndNameKey,
-  kindKeywords,
-  namespaceKey,
-  OBJECT_KINDS,
-  type ObjectKind,
-  type PrincipalKind,
-  tableTypeOf,
-} from './kinds.js';
-export {
-  addToList,
-  foldCase,
-  isSameName,
-  type LocatedName,
-  NameMap,
-  NameSet,
-  type NameSpan,
-  quoteLiteral,
-} from './name.js';
+export * from './identify.js';
+export * from './kinds.js';
+export * from './name.js';
 export { findSecrets, redact, redactFully } from './redact.js';
 export { DEFAULT_REQUEST_BUFFER, requiredBuffer } from './request-size.js';
 export {
