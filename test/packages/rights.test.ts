@@ -61,9 +61,9 @@ const changes: fc.Arbitrary<Change[]> = fc.array(
 const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 
 const changeAcl = (acl: Acl, change: Change): void => {
-  if (change.do === 'drop') acl.remove(change.name);
-  else if (change.do === 'give') acl.grant(change.right);
-  else acl.revoke(change.right);
+  if (change.do === 'drop') acl.apply({ remove: change.name });
+  else if (change.do === 'give') acl.apply({ grant: change.right });
+  else acl.apply({ revoke: change.right });
 };
 
 /** All rights in a list, and each rule as it is documented. */
@@ -183,7 +183,7 @@ test('Acl: after a commit, earlier savepoints undo nothing', t => {
   const log = new TransactionLog();
   const acl = new Acl('admin', log);
   const savepoint = log.savepoint();
-  acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', hasGrantOption: false });
+  acl.apply({ grant: { kind: 'grant', entity: 'ann', permission: 'HTTP', hasGrantOption: false } });
   log.commit();
   log.rollback(savepoint);
   t.true(acl.hasPermission('ann', 'HTTP', {}));

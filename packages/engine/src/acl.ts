@@ -29,11 +29,16 @@ export class Acl {
     this.rights = this.#rights = new RightSet([], log);
   }
 
-  restore(change: AclChange): void {
-    if ('put' in change) this.put(change.put);
-    else if ('remove' in change) this.remove(change.remove);
-    else if ('grant' in change) this.grant(change.grant);
-    else this.revoke(change.revoke);
+  /** Removing a principal also removes its rights, and the rights of others to be in this group or to assume this account. */
+  apply(change: AclChange): void {
+    this.log.add({ acl: change });
+    if ('put' in change) this.#store(change.put.name, change.put);
+    else if ('grant' in change) this.#rights.grant(change.grant);
+    else if ('revoke' in change) this.#rights.revoke(change.revoke);
+    else {
+      this.#store(change.remove, undefined);
+      this.#rights.dropPrincipal(change.remove);
+    }
   }
 
   snapshot(): AclChange[] {
@@ -62,30 +67,7 @@ export class Acl {
       .sort(compareNames);
   }
 
-  put(principal: Principal): void {
-    this.log.addAclChange({ put: principal });
-    this.#store(principal.name, principal);
-  }
-
-  /** Removes a principal and its rights. Also removes the rights of others to be in this group, or to assume this service account. */
-  remove(name: string): void {
-    this.log.addAclChange({ remove: name });
-    this.#store(name, undefined);
-    this.#rights.dropPrincipal(name);
-  }
-
-  /** A new right replaces narrower rights. It is not stored if a wider right exists. */
-  grant(right: Right): void {
-    this.log.addAclChange({ grant: right });
-    this.#rights.grant(right);
-  }
-
-  revoke(right: Right): void {
-    this.log.addAclChange({ revoke: right });
-    this.#rights.revoke(right);
-  }
-
-  /** Unlike `grant`, keeps narrower rights. Ignores the membership of an unknown user. */
+  /** Unlike a grant, keeps narrower rights. Ignores the membership of an unknown user. */
   loadRight(right: Right): void {
     if (right.kind !== 'membership' || this.find(right.user)) this.#rights.add(right);
   }
@@ -94,8 +76,8 @@ export class Acl {
   removeRightsOn(table: string, column?: string, to?: string): number {
     const isRemoved = (grant: Grant) => column === undefined || isSameName(grant.column, column);
     const removed = this.#rights.grantsOn(table).filter(isRemoved);
-    for (const grant of removed) this.revoke(grant);
-    if (to !== undefined) for (const grant of removed) this.grant({ ...grant, column: to });
+    for (const grant of removed) this.apply({ revoke: grant });
+    if (to !== undefined) for (const grant of removed) this.apply({ grant: { ...grant, column: to } });
     return removed.length;
   }
 
@@ -127,7 +109,7 @@ export class Acl {
 
   #store(name: string, principal: Principal | undefined): void {
     const replaced = this.#principals.get(name);
-    this.log.recordUndo(() => this.#store(name, replaced));
+    this.log.add({ undo: () => this.#store(name, replaced) });
     if (principal) this.#principals.set(name, principal);
     else this.#principals.delete(name);
   }

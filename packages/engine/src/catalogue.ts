@@ -79,7 +79,7 @@ export class MutableCatalogue {
     if (this.#walBypassingIds.has(id) === isBypassed) return;
     if (isBypassed) this.#walBypassingIds.add(id);
     else this.#walBypassingIds.delete(id);
-    this.log.recordUndo(() => this.setWalBypass(id, !isBypassed));
+    this.log.add({ undo: () => this.setWalBypass(id, !isBypassed) });
   }
 
   put(object: CatalogueObject): void {
@@ -110,8 +110,8 @@ export class MutableCatalogue {
   #change(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
     this.#set(name, after);
-    this.log.addTransition({ name: after?.name ?? before?.name ?? name, before, after });
-    this.log.recordUndo(() => this.#set(name, before));
+    const transition = { name: after?.name ?? before?.name ?? name, before, after };
+    this.log.add({ transition, undo: () => this.#set(name, before) });
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {

@@ -107,7 +107,7 @@ export class Engine {
       const { kind, name, statement } = entry;
       if (isObjectKind(kind) && !this.find(name)) this.#catalogue.put(loadObject(kind, entry, schema, health));
       else if (isPrincipalKind(kind) && !this.acl.find(name))
-        this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
+        this.acl.apply({ put: { kind, name, tokens: [], alias: parsePrincipal(statement)?.alias } });
     }
     for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.loadRight(right);
     for (const view of this.catalogue.list())
@@ -144,8 +144,7 @@ export class Engine {
 
   #executeAndUpdateDependents(text: string, caller: string, savepoint: number): Execution {
     const catalogue = this.#catalogue;
-    const firstTransition = this.#log.transitions.length;
-    const listTransitions = () => this.#log.transitions.slice(firstTransition);
+    const listTransitions = () => this.#log.transitionsSince(savepoint);
     // Each change of a column makes a new array of columns. So it is enough to compare the identity of the arrays.
     const listChanged = () => {
       const withOtherColumns = listTransitions().filter(({ before, after }) => before?.columns !== after?.columns);
@@ -291,7 +290,7 @@ export class Engine {
   restore(entry: JournalEntry): void {
     if ('put' in entry) this.#catalogue.put(entry.put);
     else if ('drop' in entry) this.#catalogue.drop(entry.drop);
-    else this.acl.restore(entry.acl);
+    else this.acl.apply(entry.acl);
     this.#log.commit();
   }
 

@@ -37,7 +37,7 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
     canReadPart: name => owns(name) || acl.canReadPart(caller, name),
     setColumnOwner(table, column, owner = caller) {
       if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
-      acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', hasGrantOption: true, table, column });
+      acl.apply({ grant: { kind: 'grant', entity: owner, permission: 'ALL', hasGrantOption: true, table, column } });
     },
     authorize(permission, table, columns) {
       if (isAllowed(permission, table, columns)) return;

@@ -18,53 +18,45 @@ export type AclChange =
 /** One change, as a journal stores it. Only the enterprise edition has `acl`. */
 export type JournalEntry = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
-/**
- * The changes of objects and of access control since the last commit, with a function that undoes each change. So the cost of a rollback
- * depends on what was changed, not on what exists.
- */
+/** A change, how to undo it, or both. */
+interface LogEntry {
+  readonly undo?: () => void;
+  readonly transition?: Transition;
+  readonly acl?: AclChange;
+}
+
+/** The changes since the last commit. The cost of a rollback depends on what was changed, not on what exists. */
 export class TransactionLog {
-  readonly #transitions: Transition[] = [];
-  readonly #aclChanges: AclChange[] = [];
-  readonly #undo: (() => void)[] = [];
+  readonly #entries: LogEntry[] = [];
 
-  get transitions(): readonly Transition[] {
-    return this.#transitions;
+  add(entry: LogEntry): void {
+    this.#entries.push(entry);
   }
 
-  addTransition(transition: Transition): void {
-    this.#transitions.push(transition);
-    this.recordUndo(() => this.#transitions.pop());
-  }
-
-  addAclChange(change: AclChange): void {
-    this.#aclChanges.push(change);
-    this.recordUndo(() => this.#aclChanges.pop());
+  transitionsSince(savepoint: number): Transition[] {
+    return this.#entries.slice(savepoint).flatMap(({ transition }) => transition ?? []);
   }
 
   journalEntries(): JournalEntry[] {
-    return [
-      ...this.#transitions.map(({ name, after }): JournalEntry => (after ? { put: after } : { drop: name })),
-      ...this.#aclChanges.map((acl): JournalEntry => ({ acl })),
-    ];
+    return this.#entries.flatMap(({ transition, acl }): JournalEntry[] => {
+      if (transition) return [transition.after ? { put: transition.after } : { drop: transition.name }];
+      return acl ? [{ acl }] : [];
+    });
   }
 
   /** The point to which changes can be undone. */
   savepoint(): number {
-    return this.#undo.length;
-  }
-
-  recordUndo(undo: () => void): void {
-    this.#undo.push(undo);
+    return this.#entries.length;
   }
 
   /** Undoes all changes since a savepoint, the latest first. Earlier savepoints stay. */
   rollback(to: number): void {
-    for (const undo of this.#undo.splice(to).reverse()) undo();
-    this.#undo.length = to; // undoing is no change
+    for (const { undo } of this.#entries.splice(to).reverse()) undo?.();
+    this.#entries.length = to; // undoing is no change
   }
 
   /** Keeps all changes and ends all savepoints. */
   commit(): void {
-    for (const changes of [this.#undo, this.#transitions, this.#aclChanges]) changes.length = 0;
+    this.#entries.length = 0;
   }
 }

@@ -10,7 +10,7 @@ export class RightSet {
   /** @param log records how each change is undone */
   constructor(
     rights: Iterable<Right> = [],
-    private readonly log?: { recordUndo(undo: () => void): void },
+    private readonly log?: { add(entry: { undo: () => void }): void },
   ) {
     for (const right of rights) this.add(right);
   }
@@ -135,7 +135,7 @@ export class RightSet {
   #store(right: Right, stored: StoredRight | undefined): void {
     const replaced = this.#find(right);
     if (replaced === stored) return;
-    this.log?.recordUndo(() => this.#store(right, replaced));
+    this.log?.add({ undo: () => this.#store(right, replaced) });
     storeAt(this.#root, pathOf(right), stored);
   }
 }

@@ -63,7 +63,7 @@ export function principalAuthenticator(acl: Acl, admin: LoginCredentials): Authe
     const { principal, token } = findToken(id) ?? {};
     if (!principal || token?.renewedLifetime === undefined) return;
     const renewed = { ...token, expiresAt: Date.now() + token.renewedLifetime };
-    acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
+    acl.apply({ put: { ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) } });
   }
 
   return async authorization => {

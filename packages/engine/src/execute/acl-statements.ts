@@ -55,9 +55,9 @@ function createPrincipal(cursor: Cursor, session: MutableSession, kind: Principa
   if (namesake || isSameName(name, acl.admin))
     throw new RejectionError(start, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   const hash = password && session.secrets.hashPassword(password);
-  acl.put({ kind, name, tokens: [], passwordHash: hash, alias });
+  acl.apply({ put: { kind, name, tokens: [], passwordHash: hash, alias } });
   if (kind === 'service account' && !isSameName(owner, acl.admin))
-    acl.grant({ kind: 'assumption', account: name, entity: owner, hasGrantOption: true });
+    acl.apply({ grant: { kind: 'assumption', account: name, entity: owner, hasGrantOption: true } });
 }
 
 function parseOptions(cursor: Cursor, kind: PrincipalKind) {
@@ -100,7 +100,7 @@ function dropPrincipal(cursor: Cursor, session: MutableSession, kind: PrincipalK
   if (hasIfClause && acl.find(name)?.kind !== kind) return;
   const principal = requirePrincipal(acl, kind, { name, start });
   directEffects.push(lossOf(principal, 'drop-user', `loses ${displayName(principal)} with its credentials and rights`));
-  acl.remove(name);
+  acl.apply({ remove: name });
   for (const object of catalogue.listWithSystemTables())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
@@ -119,12 +119,12 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
   if (kind === 'group') return changeAlias(cursor, acl, requireTarget);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   if (verb === 'enable' || verb === 'disable')
-    return acl.put({ ...requireTarget(`${verb.toUpperCase()} USER`), isDisabled: verb === 'disable' });
+    return acl.apply({ put: { ...requireTarget(`${verb.toUpperCase()} USER`), isDisabled: verb === 'disable' } });
   if (verb === 'with') {
     const password = parsePassword(cursor);
     const permission = `${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`;
     const principal = requireTarget(isSameName(caller, located.name) ? undefined : permission);
-    return acl.put({ ...principal, passwordHash: password && session.secrets.hashPassword(password) });
+    return acl.apply({ put: { ...principal, passwordHash: password && session.secrets.hashPassword(password) } });
   }
   if (verb !== 'create' && verb !== 'drop') throw unexpectedTokenError(cursor.start, verb);
   cursor.expect('token', 'type', 'rest'); // the engine supports no other tokens
@@ -141,7 +141,7 @@ function changeAlias(cursor: Cursor, acl: Acl, requireTarget: TargetCheck): void
   const group = requireTarget(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
   if (!adds && group.alias !== alias)
     throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
-  acl.put({ ...group, alias: adds ? alias : undefined });
+  acl.apply({ put: { ...group, alias: adds ? alias : undefined } });
 }
 
 /** Creates a token, and drops the principal's expired tokens. The engine stores only a digest, so only this reply has the token. */
@@ -154,7 +154,8 @@ function createToken(cursor: Cursor, { acl, secrets }: MutableSession, requireTa
   const refresh = cursor.accept('refresh');
   const principal = requireTarget('CREATE REST TOKEN');
   const { token, stored } = secrets.generateToken(micros / 1000, refresh);
-  acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expiresAt > Date.now()), stored] });
+  const tokens = [...principal.tokens.filter(old => old.expiresAt > Date.now()), stored];
+  acl.apply({ put: { ...principal, tokens } });
   return {
     columns: [
       { name: 'name', type: 'STRING' },
@@ -175,7 +176,7 @@ function dropTokens(cursor: Cursor, { acl, secrets }: MutableSession, requireTar
   const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
   if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');
-  acl.put({ ...principal, tokens });
+  acl.apply({ put: { ...principal, tokens } });
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, start }: LocatedName): Principal {
@@ -191,7 +192,7 @@ function changeRights(cursor: Cursor, session: MutableSession, verb: string): vo
   });
   cursor.expectEnd();
   const rights = statement ? requireChangeableRights(statement, session) : [];
-  for (const right of rights) session.acl[statement?.gives ? 'grant' : 'revoke'](right);
+  for (const right of rights) session.acl.apply(statement?.gives ? { grant: right } : { revoke: right });
 }
 
 /**

@@ -143,7 +143,7 @@ export class DryRun {
     const { acl } = this.#engine;
     const listed = account && acl.find(account.name);
     if (!account?.rights?.length || listed) return listed?.name;
-    acl.put({ kind: 'user', name: account.name, tokens: [] });
+    acl.apply({ put: { kind: 'user', name: account.name, tokens: [] } });
     for (const right of account.rights) acl.loadRight(right);
     return account.name;
   }
