@@ -38,8 +38,13 @@ export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
   return command;
 }
 
-const TABLE_ACTIONS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
-const LIVE_VIEW_ACTIONS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
+/** By kind: the words after the name, in the server's message. */
+const ACTIONS = {
+  table: "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'",
+  view: "'as'",
+  'materialized view': "'alter' or 'resume' or 'suspend'",
+  'live view': "'set', 'drop', 'convert', 'resume' or 'suspend'",
+};
 const WORDS_AFTER_TABLE_COLUMN = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
 const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'";
 
@@ -47,8 +52,7 @@ const WORDS_AFTER_VIEW_COLUMN = "'symbol capacity', 'add index' or 'drop index'"
 class AlterParser {
   /** The columns after the parsed ADDs and RENAMEs, if known. A dropped column stays, because `DROP COLUMN x, x` is no parse error. */
   readonly #columns: Column[] | undefined;
-  /** The name of the designated timestamp after the renames parsed so far. */
-  #timestamp: string | undefined;
+  readonly #timestamp: Column | undefined;
 
   constructor(
     readonly cursor: Cursor,
@@ -57,100 +61,85 @@ class AlterParser {
     readonly object = found.object,
   ) {
     this.#columns = object.columns?.map(column => ({ ...column }));
-    this.#timestamp = object.timestamp;
+    this.#timestamp = this.#columns?.find(({ name }) => name === object.timestamp);
   }
 
   parse(): Command {
-    const { kind } = this.object;
-    if (kind === 'table') return this.#parseTable();
-    if (kind === 'materialized view') return this.#parseMaterializedView();
-    return kind === 'view' ? this.#parseView() : this.#parseLiveView();
-  }
-
-  #parseTable(): Command {
-    const { cursor, found } = this;
-    const word = cursor.requireNoSemicolon(TABLE_ACTIONS).toLowerCase();
-    const command = this.#parseWal(word) ?? this.#parseProperty(word);
-    if (command) return command;
-    switch (word) {
-      case 'add':
-        return this.#parseAddColumns();
-      case 'drop':
-        return this.#parseDrop();
-      case 'rename':
-        cursor.expect('column');
-        return this.#parseRenameColumns();
-      case 'alter':
-        if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
-          throw cursor.error("'column' or 'partition' expected");
-        return this.#parseAlterColumn();
-      case 'set':
-        return this.#parseSet();
-      case 'squash':
-        cursor.expect('partitions');
-        return { action: 'squash partitions', name: found.name };
-      case 'attach':
-      case 'detach':
-      case 'convert':
-        cursor.expect('partition');
-        return this.#parsePartitions(`${word} partition`);
-      case 'force':
-        cursor.expect('drop', 'partition');
-        return this.#parsePartitions('force drop partition');
-    }
-    throw cursor.error(`${TABLE_ACTIONS} expected`);
-  }
-
-  #parseView(): Command {
     const { cursor } = this;
-    cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
-    const body = parseViewBody(cursor, this.lookup.checkQuery);
-    expectEndOfBody(cursor, body);
-    return toAlter(this.found, { action: 'query', body: body.text });
-  }
-
-  #parseMaterializedView(): Command {
-    const { cursor, found, lookup } = this;
-    const word = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'").toLowerCase();
-    if (word === 'alter') {
-      cursor.expect('column');
-      return this.#parseAlterColumn();
-    }
-    const command = this.#parseWal(word) ?? this.#parseProperty(word);
-    if (command) return command;
-    if (word !== 'set') throw cursor.error("'alter' or 'resume' or 'suspend' expected");
-    const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-    if (isWord(token, 'refresh') && cursor.accept('limit')) {
-      parseAge(cursor);
-      return { action: 'set refresh limit', name: found.name };
-    }
-    const setCommand = this.#parseProperty(`set ${token}`);
-    if (setCommand) return setCommand;
-    if (lookup.hasFeature('storage policies') && isWord(token, 'storage'))
-      throw cursor.error('storage policy is not supported for materialized views');
-    throw cursor.error("'ttl' or 'refresh' expected");
+    const expected = ACTIONS[this.object.kind];
+    const word = cursor.requireNoSemicolon(expected).toLowerCase();
+    const command = this.#parseWal(word) ?? this.#parseProperty(word) ?? this.#parseAction(word);
+    if (!command) throw cursor.error(`${expected} expected`);
+    return command;
   }
 
   /** The server has no ALTER for the query or the columns of a live view. */
-  #parseLiveView(): Command {
-    const { cursor } = this;
-    const word = cursor.requireNoSemicolon(LIVE_VIEW_ACTIONS).toLowerCase();
-    const command = this.#parseWal(word);
-    if (command) return command;
-    switch (word) {
-      case 'set': {
-        const setCommand = this.#parseProperty(`set ${cursor.requireNoSemicolon("'ttl'")}`);
-        if (!setCommand) throw cursor.error("'ttl' expected");
-        return setCommand;
-      }
-      case 'drop':
-      case 'convert':
+  #parseAction(word: string): Command | undefined {
+    const { cursor, found, object } = this;
+    switch (`${object.kind} ${word}` as const) {
+      case 'table add':
+        return this.#parseAddColumns();
+      case 'table drop':
+        return this.#parseDrop();
+      case 'table rename':
+        cursor.expect('column');
+        return this.#parseRenameColumns();
+      case 'table alter':
+        if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
+          throw cursor.error("'column' or 'partition' expected");
+        return this.#parseAlterColumn();
+      case 'materialized view alter':
+        cursor.expect('column');
+        return this.#parseAlterColumn();
+      case 'table set':
+      case 'materialized view set':
+      case 'live view set':
+        return this.#parseSet();
+      case 'table squash':
+        cursor.expect('partitions');
+        return { action: 'squash partitions', name: found.name };
+      case 'table attach':
+      case 'table detach':
+      case 'table convert':
+      case 'live view drop':
+      case 'live view convert':
         cursor.expect('partition');
-        return this.#parsePartitions(`${word} partition`);
-      case 'force':
+        return this.#parsePartitions(word);
+      case 'table force':
+        cursor.expect('drop', 'partition');
+        return this.#parsePartitions('force drop');
+      case 'live view force':
         throw cursor.error('FORCE DROP PARTITION is not supported on live views');
+      case 'view as': {
+        const body = parseViewBody(cursor, this.lookup.checkQuery);
+        expectEndOfBody(cursor, body);
+        return toAlter(found, { action: 'query', body: body.text });
+      }
     }
-    throw cursor.error(`${LIVE_VIEW_ACTIONS} expected`);
+    return undefined;
+  }
+
+  #parseSet(): Command {
+    const { cursor, found, lookup, object } = this;
+    const { kind, partitionBy } = object;
+    const wordsOfView = kind === 'live view' ? "'ttl'" : "'ttl' or 'refresh'";
+    const words = kind === 'table' ? "'param', 'ttl' or 'type'" : wordsOfView;
+    const token = cursor.requireNoSemicolon(words);
+    if (kind === 'table' && isWord(token, 'type')) {
+      const wal = cursor.requireWord('bypass', 'wal') === 'wal';
+      if (!wal) cursor.expect('wal');
+      if (partitionBy !== 'NONE') return { action: 'set type', name: found.name, wal };
+      throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
+    }
+    if (kind === 'materialized view' && isWord(token, 'refresh') && cursor.accept('limit')) {
+      parseAge(cursor);
+      return { action: 'set refresh limit', name: found.name };
+    }
+    const command = this.#parseProperty(`set ${token}`);
+    if (command) return command;
+    if (kind === 'materialized view' && isWord(token, 'storage') && lookup.hasFeature('storage policies'))
+      throw cursor.error('storage policy is not supported for materialized views');
+    throw cursor.error(`${kind === 'table' ? "'param' or 'type'" : wordsOfView} expected`);
   }
 
   /** Parses the ALTER of a property after its first words, such as `set ttl` or `dedup`. Undefined if the server has no such ALTER. */
@@ -243,24 +232,22 @@ class AlterParser {
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     const property = this.#parseProperty(`drop ${token}`);
     if (property) return property;
-    if (isWord(token, 'partition')) return this.#parsePartitions('drop partition');
+    if (isWord(token, 'partition')) return this.#parsePartitions('drop');
     if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
     const names = this.#parseList(() => {
       const { name, column } = this.#parseColumn('column name');
-      if (column && column.name === this.#timestamp) {
-        this.#rejectTimestampOfWal('remove');
-        if (object.partitionBy !== 'NONE')
-          throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
-      }
+      if (this.#changesTimestamp(column, 'remove') && object.partitionBy !== 'NONE')
+        throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
       return name;
     });
     this.#rejectMultipleChanges(names.length);
     return toAlter(found, ...names.map(column => ({ action: 'drop column', column }) as const));
   }
 
-  #rejectTimestampOfWal(change: string): void {
+  #changesTimestamp(column: Column | undefined, change: string): boolean {
     const { wal, name, timestamp } = this.object;
-    if (!wal) return;
+    if (!column || column !== this.#timestamp) return false;
+    if (!wal) return true;
     throw new RejectionError(0, `cannot ${change} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
@@ -274,29 +261,12 @@ class AlterParser {
       if (name === to) throw cursor.error('new column name is identical to existing name');
       if (this.#findColumn(to)) throw cursor.error(' column already exists');
       if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
-      if (column && column.name === this.#timestamp) {
-        this.#rejectTimestampOfWal('rename');
-        this.#timestamp = to;
-      }
+      this.#changesTimestamp(column, 'rename');
       if (column) column.name = to;
       return { action: 'rename column', column: name, to };
     });
     this.#rejectMultipleChanges(alterations.length);
     return toAlter(this.found, ...alterations);
-  }
-
-  #parseSet(): Command {
-    const { cursor, found } = this;
-    const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
-    if (isWord(token, 'type')) {
-      const wal = cursor.requireWord('bypass', 'wal') === 'wal';
-      if (!wal) cursor.expect('wal');
-      if (this.object.partitionBy !== 'NONE') return { action: 'set type', name: found.name, wal };
-      throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
-    }
-    const property = this.#parseProperty(`set ${token}`);
-    if (property) return property;
-    throw cursor.error("'param' or 'type' expected");
   }
 
   #parseAlterColumn(): Command {
@@ -326,8 +296,8 @@ class AlterParser {
     const { cursor, object } = this;
     const { hasFeature } = this.lookup;
     const { name } = this.found;
-    const mayRebase = hasFeature('rebase') && object.kind !== 'live view';
-    if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
+    if (object.kind === 'view' || !['resume', 'suspend', 'rebase'].includes(word)) return undefined;
+    if (word === 'rebase' && (object.kind === 'live view' || !hasFeature('rebase'))) return undefined;
     cursor.expect('wal');
     if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
     if (word === 'resume') return { action: 'resume wal', name, skips: this.#acceptFromTransaction() };
@@ -353,15 +323,14 @@ class AlterParser {
   }
 
   /** Parses the text after PARTITION. Skips a condition (after WHERE), and the options that newer versions accept (after WITH). */
-  #parsePartitions(action: `${'attach' | 'convert' | 'detach' | 'drop' | 'force drop'} partition`): PartitionCommand {
+  #parsePartitions(words: string): PartitionCommand {
     const { cursor, object } = this;
     const position = cursor.start;
-    const isConversion = action === 'convert partition';
-    if (isConversion) cursor.expect('to');
-    const completeAction = isConversion ? (`${action} to ${cursor.requireWord('parquet', 'native')}` as const) : action;
-    if (object.partitionBy === 'NONE' && action !== 'force drop partition')
-      throw cursor.error('table is not partitioned');
-    const command = { action: completeAction, kind: object.kind, name: this.found.name, position };
+    if (words === 'convert') cursor.expect('to');
+    const format = words === 'convert' ? ` to ${cursor.requireWord('parquet', 'native')}` : '';
+    if (object.partitionBy === 'NONE' && words !== 'force drop') throw cursor.error('table is not partitioned');
+    const action = `${words} partition${format}` as PartitionCommand['action'];
+    const command = { action, kind: object.kind, name: this.found.name, position };
     if (cursor.requireWord('list', 'where') === 'list') return { ...command, partitions: [...this.#readPartitions()] };
     cursor.skipRest();
     return command;
