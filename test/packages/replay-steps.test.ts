@@ -157,7 +157,7 @@ for (const statement of [A, 'ALTER TABLE a ADD COLUMN y INT;'])
       },
       existing: {
         acl: { invalidate() {} },
-        isPrefetched: async () => false,
+        findPrefetched: async () => undefined,
         invalidate() {},
         fetchDefaults: async () => ({}),
         fetchStatement: async () => A,

@@ -161,7 +161,7 @@ export class DryRun {
     return {
       acl,
       fetchIsTaken: async ({ name }) => engine.find(name) !== undefined,
-      isPrefetched: async () => false, // so that each statement reaches the engine
+      findPrefetched: async () => undefined, // so that each statement reaches the engine
       invalidate: () => {},
       fetchDefaults: async () => defaults,
       fetchStatement: async each => (isPrincipalKind(each.kind) ? acl.fetchPrincipal(each) : this.#showObject(each)),

@@ -50,9 +50,7 @@ export async function* executeStatements(
     return outcome;
   };
 
-  async function* drainTo(remaining: number): AsyncGenerator<Outcome> {
-    while (inFlight.length > remaining) yield await (inFlight.shift() as InFlight).outcome;
-  }
+  const takeOldest = () => (inFlight.shift() as InFlight).outcome;
 
   let n = 0;
   try {
@@ -62,18 +60,19 @@ export async function* executeStatements(
       const entry = toEntry(statement);
       // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
       const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
-      if (isAlone) yield* drainTo(0);
+      while (isAlone && inFlight.length > 0) yield takeOldest();
       const outcome = executeInTurn(n, entry, planHead);
-      outcome.catch(() => {}); // `drainTo` throws it; meanwhile, the input may be slow
+      outcome.catch(() => {}); // it is thrown when it is yielded; meanwhile, the input may be slow
       inFlight.push({ entry, outcome });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.
-      yield* drainTo(isAlone ? 0 : executors.length - 1);
+      while (isAlone ? inFlight.length > 0 : inFlight.length >= executors.length) yield takeOldest();
     }
   } catch (error) {
-    yield* drainTo(0); // the input is damaged here, but the statements before the damage were sent and have outcomes
+    // The input is damaged here, but the statements before the damage were sent and have outcomes.
+    while (inFlight.length > 0) yield takeOldest();
     throw error;
   }
-  yield* drainTo(0);
+  while (inFlight.length > 0) yield takeOldest();
 }
 
 interface InFlight {

@@ -44,7 +44,7 @@ export class FetchedObjects {
   async fetchStatement(identity: KindAndName): Promise<string | undefined> {
     if (isPrincipalKind(identity.kind)) return this.acl.fetchPrincipal(identity);
     if (!isShowable(identity)) return undefined;
-    const prefetched = await this.#findPrefetched(identity);
+    const prefetched = await this.findPrefetched(identity);
     if (prefetched !== undefined) return prefetched;
     const [statement] = await fetchStatements(this.client, [identity]);
     if (statement !== undefined && !this.fetchesMany) {
@@ -60,12 +60,8 @@ export class FetchedObjects {
     return (await fetchAllObjects(this.client)).some(({ name }) => isSameName(name, identity.name));
   }
 
-  /** Whether the definition is known already. Waits for a request that is under way, but sends none. */
-  async isPrefetched(identity: KindAndName): Promise<boolean> {
-    return (await this.#findPrefetched(identity)) !== undefined;
-  }
-
-  async #findPrefetched(identity: KindAndName): Promise<string | undefined> {
+  /** The definition if it is known already. Waits for a request that is under way, but sends none. */
+  async findPrefetched(identity: KindAndName): Promise<string | undefined> {
     const prefetched = await this.#prefetched;
     if (!prefetched?.size) return undefined;
     const key = kindAndNameKey(identity);
