@@ -129,6 +129,18 @@ for (const [caller, run] of Object.entries(CALLERS)) {
     }
   });
 
+  test(`${caller}: execute: a table may be there before its query has ended, or failed`, async t => {
+    const copy = "CREATE TABLE 'c' AS (SELECT x FROM a);";
+    const { url, sent } = await startTarget(t, [A, "CREATE TABLE 'c' (x INT);"], query =>
+      isCreate(query) ? 'closed' : undefined,
+    );
+    t.deepEqual(await run(t, { url, statements: [copy, B], allow: 'CTAS' }), {
+      results: ['unknown', 'not reached'],
+      failed: true,
+    });
+    t.is(sent(), 1);
+  });
+
   test(`${caller}: verify: an object that was not created is noticed`, async t => {
     const isB = (query: string) => /^CREATE TABLE 'b'/.test(query);
     const { url } = await startTarget(t, [], query => (isB(query) ? [200, { ddl: 'OK' }] : undefined));

@@ -2,7 +2,7 @@
  * Executes one statement on the target. The statement is compared with the existing object before it is sent, or after it was rejected.
  * If the reply is lost, the target is queried to find out whether the statement was executed.
  */
-import { tryParseDefinition } from '@sqlpipe/ddl';
+import { isRepairForm, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   type Client,
   InstanceError,
@@ -98,7 +98,9 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       const error = 'already exists, and the plan was made for a target without it';
       return { result: 'rejected', error, exists: true };
     } catch (error) {
-      const mayBeShown = isShowable(entry) || isAclKind(entry.kind);
+      // A server shows a table while a query fills it, and removes the table if the query fails (observed on 9.3.4).
+      const runsQuery = readStatementHead(entry.statement).runsQuery && !isRepairForm(entry.statement);
+      const mayBeShown = (isShowable(entry) && !runsQuery) || isAclKind(entry.kind);
       if (!isLostReply(error) || !mayBeShown) throw error;
       context.existing.acl.invalidate();
       const found = await compareExisting(entry, context).catch(failure => {
