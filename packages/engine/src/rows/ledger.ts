@@ -1,11 +1,10 @@
 /*! What a row account knows: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
-import { type Column, findColumn, isLossless } from '@sqlpipe/ddl';
-import { addToList, NameMap } from '@sqlpipe/sql';
+import { type Column, findColumn, isLossless, parseFill } from '@sqlpipe/ddl';
+import { addToList, identify, NameMap } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject, MaterializedView, Table } from '../catalogue-objects.js';
 import { columnLoss, type Effect, expiredRowsLoss, findExpiryLosses, findKeyLosses } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
-import type { Transition } from '../transaction-log.js';
 
 /** Stored rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 interface HistoryRows {
@@ -124,6 +123,8 @@ export class Ledger {
   readonly invalidatingStatements = new ListsById<number>();
   /** The types that can hold all values of a column, as an assertion has shown. After a write, that may no longer hold. */
   readonly losslessTypes = new ListsById<string>();
+  /** The ids of the columns for which every row stores a value. */
+  readonly fullyWrittenColumns = new Set<Id>();
   /** The last copy of the rows of a table, by the id of the table. */
   readonly #copies = new Map<Id, RecordedCopy>();
   /** By the id of an object of the loaded schema. */
@@ -161,11 +162,28 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
-  /** Records which objects a statement has created, changed, removed or invalidated. */
-  addChanges({ effects, transitions }: Execution, index: number): void {
+  /** Records which objects a statement has created, changed, removed or invalidated, and what it writes. */
+  addChanges(statement: string, { effects, transitions }: Execution, index: number): void {
     for (const { before, after } of transitions) addToList(this.changingStatements, (before ?? after)?.id, index);
     for (const { type, object } of effects)
       if (type === 'invalidated') addToList(this.invalidatingStatements, this.catalogue.find(object)?.id, index);
+    // The UPDATE of `printFill` gives each row a value. Any other write may make assertions untrue.
+    const fill = parseFill(statement);
+    const filled = fill && this.catalogue.find(fill.table);
+    if (fill && filled?.kind === 'table') this.fullyWrittenColumns.add(findColumn(filled, fill.column)?.id);
+    const written = fill ? [] : effects.filter(writesRows);
+    for (const { object } of written)
+      for (const { id } of this.catalogue.find(object)?.columns ?? []) this.losslessTypes.delete(id);
+    const removals = effects.filter(({ lossKind, column }) => lossKind === 'drop' && column === undefined);
+    const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
+    for (const [id, { states }] of this.#copies) {
+      const [copy] = states;
+      const isCopy = ({ object }: Effect) => this.catalogue.find(object)?.id === copy.id;
+      const overwrites = isUpdate || copy.columns.some(({ dedup }) => dedup);
+      const after = transitions.find(({ after }) => after?.id === copy.id)?.after;
+      if (removals.some(isCopy) || (overwrites && written.some(isCopy))) this.#copies.delete(id);
+      else if (after?.kind === 'table') states.unshift(after);
+    }
   }
 
   /** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes of this loss. */
@@ -188,15 +206,6 @@ export class Ledger {
     if (table?.kind !== 'table') return;
     const columnIds = new NameMap(columns.map(({ from, to }) => [from, findColumn(table, to)?.id]));
     this.#copies.set(original.id, { lossesBefore, columnIds, states: [table] });
-  }
-
-  /** @param takesRows tells whether the statement removes or overwrites rows of a table */
-  updateCopies(transitions: readonly Transition[], takesRows: (table: Table) => boolean): void {
-    for (const [id, { states }] of this.#copies) {
-      const after = transitions.find(({ after }) => after?.id === states[0].id)?.after;
-      if (takesRows(states[0])) this.#copies.delete(id);
-      else if (after?.kind === 'table') states.unshift(after);
-    }
   }
 
   /** The table that now holds a copy of the rows of another table, and the losses in this copy. */
@@ -238,3 +247,5 @@ export class Ledger {
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }
+
+export const writesRows = ({ type, column }: Effect): boolean => type === 'rewritten' && column === undefined;

@@ -1,5 +1,5 @@
-import { findColumn, parseFill, retentionAgeOf } from '@sqlpipe/ddl';
-import { addToList, identify, isSameName, type NameMap } from '@sqlpipe/sql';
+import { findColumn, retentionAgeOf } from '@sqlpipe/ddl';
+import { addToList, isSameName, type NameMap } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
 import { columnLoss, type Effect, findLossesOfUnwrittenValues, isExpiryLoss, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
@@ -12,6 +12,7 @@ import {
   Ledger,
   type RetentionEnforcement,
   type TableCopy,
+  writesRows,
 } from './ledger.js';
 import { type Recomputation, ViewHistories } from './view-history.js';
 
@@ -23,7 +24,6 @@ export class RowAccount {
   readonly #engine: Engine;
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
-  readonly #fullyWrittenColumns = new Set<number | undefined>();
   #statementCount = 0;
 
   constructor(engine: Engine, facts: ExternalFacts = {}) {
@@ -38,7 +38,6 @@ export class RowAccount {
 
   /** A server enforces the retention of an object when a statement writes rows, computes a view again or sets another retention. */
   findRetentionEnforcements({ effects, transitions }: Execution): RetentionEnforcement[] {
-    const written = effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
     // RENAME TABLE has one transition for each name, and drops no rows (observed on 9.3.4).
     const ageOf = (object: CatalogueObject | undefined) => (canExpire(object) ? retentionAgeOf(object) : 0);
     const ageBefore = (id?: number) => ageOf(transitions.find(({ before }) => before?.id === id)?.before);
@@ -47,7 +46,8 @@ export class RowAccount {
     // the original's rows is found here.
     const isShortened = (name: string) =>
       effects.some(effect => isExpiryLoss(effect) && isSameName(effect.object, name));
-    const names = new Set([...written.map(({ object }) => object), ...withNewRetention.map(({ name }) => name)]);
+    const written = effects.filter(writesRows).map(({ object }) => object);
+    const names = new Set([...written, ...withNewRetention.map(({ name }) => name)]);
     return [...names].flatMap(name => {
       const current = this.#ledger.catalogue.find(name);
       const former = current && this.#ledger.formerOf(current);
@@ -97,39 +97,21 @@ export class RowAccount {
   recordStatement(statement: string, execution: Execution): readonly Effect[] {
     const { effects, transitions } = execution;
     const index = this.#statementCount++;
-    this.#ledger.addChanges(execution, index);
-    this.#recordWrites(statement, execution);
-    const unwrittenLosses = transitions.flatMap(each => findLossesOfUnwrittenValues(each, this.#fullyWrittenColumns));
+    this.#ledger.addChanges(statement, execution, index);
+    const { fullyWrittenColumns, loadedById } = this.#ledger;
     const wasInLoadedSchema = (name: string) =>
-      transitions.every(
-        ({ before }) => !before || this.#ledger.loadedById.has(before.id) || !isSameName(before.name, name),
-      );
+      transitions.every(({ before }) => !before || loadedById.has(before.id) || !isSameName(before.name, name));
     // It is no loss if a statement drops an object that an earlier statement created.
+    const isNoLoss = (effect: Effect) =>
+      effect.lossKind === 'drop' ? !wasInLoadedSchema(effect.object) : this.#keepsValues(effect, transitions);
     const relevantEffects = [
-      ...effects.filter(effect => !this.#keepsValues(effect, transitions)),
-      ...unwrittenLosses,
-    ].filter(({ lossKind, object }) => lossKind !== 'drop' || wasInLoadedSchema(object));
+      ...effects.filter(effect => !isNoLoss(effect)),
+      ...transitions.flatMap(each => findLossesOfUnwrittenValues(each, fullyWrittenColumns)),
+    ];
     for (const effect of relevantEffects) if (effect.type === 'lost') this.#addLoss(effect, transitions, index);
     const enforcements = this.findRetentionEnforcements(execution);
     const expiryLosses = enforcements.flatMap(found => this.#ledger.addRetentionEnforcement(found, index));
     return [...relevantEffects, ...expiryLosses, ...this.#views.trackStatement(execution, index)];
-  }
-
-  /** Notes what a statement writes. The UPDATE of `printFill` gives each row a value. Any other write may make assertions untrue. */
-  #recordWrites(statement: string, { effects, transitions }: Execution): void {
-    const fill = parseFill(statement);
-    const table = fill && this.#engine.find(fill.table);
-    if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
-    const written = fill ? [] : effects.filter(({ type, column }) => type === 'rewritten' && column === undefined);
-    for (const { object } of written)
-      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.losslessTypes.delete(id);
-    const isUpdate = identify(statement).verb === 'UPDATE'; // also if a query precedes it: WITH … UPDATE
-    const overwrites = ({ columns }: Table) => isUpdate || columns.some(({ dedup }) => dedup);
-    const removals = effects.filter(({ lossKind, column }) => lossKind === 'drop' && column === undefined);
-    this.#ledger.updateCopies(transitions, copy => {
-      const isCopy = ({ object }: Effect) => this.#engine.find(object)?.id === copy.id;
-      return removals.some(isCopy) || (overwrites(copy) && written.some(isCopy));
-    });
   }
 
   #keepsValues({ lossKind, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {

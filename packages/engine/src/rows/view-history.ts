@@ -20,10 +20,6 @@ import { type Effect, findExpiryLosses, isFullRefresh, lossOf, REMOVING_LOSSES }
 import type { Execution } from '../engine.js';
 import type { AccountedLoss, Computability, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
-/** @param consequence starts with a verb, such as `loses rows …` */
-const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
-  lossOf(view, 'history', `recomputing ${displayName(view)} ${consequence}`);
-
 function formatUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return 'may lose rows: no server has shown that a refresh returns them all (a refresh limit, for example, leaves out older rows)';
@@ -39,21 +35,10 @@ function formatUnendedRows(rows: UnendedRows): string | undefined {
   return `loses ${formatCount(count, 'row')} of a period that has not ended, from ${first} to ${last}`;
 }
 
-/** What a DROP or a computation of a view loses. */
-interface Consequence {
-  /** Starts with a verb, such as `loses rows …`. */
-  readonly text: string;
-  /** The indexes of the statements that removed rows or values from the sources of the view. */
-  readonly causes?: readonly number[];
-}
-
 /** The last computation of a view. An earlier one does not count, because the last one computes all rows again. */
 export interface Recomputation extends Partial<Computability> {
   /** Holds the view if it had rows and has a refresh period. Computing it loses the rows of a period that has not ended. */
-  readonly periodicViews: MaterializedView[];
-}
-
-interface TrackedRecomputation extends Recomputation {
+  readonly periodicViews: readonly MaterializedView[];
   /** The sources of the former view that the computed view does not read. */
   readonly unreadSources: readonly CatalogueObject[];
   /** The causes (`causesOf`) if the successor has a different query that lacks a source of the former view; otherwise undefined. */
@@ -65,7 +50,7 @@ export class ViewHistories {
   readonly #dependencies: ReadonlyMap<number | undefined, readonly CatalogueObject[]>;
   readonly #partlyRefreshed: readonly MaterializedView[];
   /** The last drop or computation of each former view. */
-  readonly #recomputations = new Map<MaterializedView, TrackedRecomputation>();
+  readonly #recomputations = new Map<MaterializedView, Recomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
   readonly #unrefreshedIds = new Set<number | undefined>();
 
@@ -150,7 +135,7 @@ export class ViewHistories {
     const hadRows = facts.findStoredRows(former.name) !== 'none';
     const unreadSources = computedView ? this.#findUnreadSources(former, computedView) : [];
     const isRedefined = computedView && computedView.id !== former.id && facts.isRedefined(former, computedView);
-    const recomputation: TrackedRecomputation = {
+    const recomputation: Recomputation = {
       ...(computedView && hadRows && facts.askComputable(former, computedView)),
       periodicViews: hadRows && computedView?.refresh.period ? [computedView] : [],
       unreadSources,
@@ -160,18 +145,21 @@ export class ViewHistories {
     const consequence = hadRows ? this.#findConsequence(former, computedView, recomputation) : undefined;
     if (consequence === undefined) return [];
     const { text, causes: ofSources = [] } = consequence;
-    const effect = computedView
-      ? recomputeLoss(computedView, text)
-      : lossOf(former, 'history', `dropping ${displayName(former)} ${text}`);
-    addToList(losses, (computedView ?? former).id, { effect, causes: [...causes, ...ofSources] });
+    const view = computedView ?? former;
+    const effect = lossOf(view, 'history', `${computedView ? 'recomputing' : 'dropping'} ${displayName(view)} ${text}`);
+    addToList(losses, view.id, { effect, causes: [...causes, ...ofSources] });
     return [effect];
   }
 
+  /**
+   * What a DROP or a computation of a view loses, as a phrase with a verb such as `loses rows …`.
+   * `causes` are the statements that removed rows or values from the sources of the view.
+   */
   #findConsequence(
     former: MaterializedView,
     computedView: MaterializedView | undefined,
-    { queryAfterPlan, unreadSources, isRejected, redefinitionCauses }: TrackedRecomputation,
-  ): Consequence | undefined {
+    { queryAfterPlan, unreadSources, isRejected, redefinitionCauses }: Recomputation,
+  ): { readonly text: string; readonly causes?: readonly number[] } | undefined {
     const storedRows = this.ledger.facts.findStoredRows(former.name, queryAfterPlan);
     // DROP has already recorded the rows that the former query does not return. CREATE of a successor does not record these rows again.
     const isSuccessor = computedView !== undefined && computedView.id !== former.id;
@@ -185,7 +173,7 @@ export class ViewHistories {
     }
     const readSources = this.#sourcesOf(former).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#findSourceLoss(former, readSources);
-    if (sourceLoss !== undefined) return sourceLoss;
+    if (sourceLoss) return sourceLoss;
     // After all statements, `lossesOfView` has the losses of the sources that a redefined view no longer reads.
     const [unread] = redefinitionCauses ? [] : unreadSources;
     if (unread)
@@ -222,7 +210,7 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  #findSourceLoss(former: MaterializedView, sources: readonly CatalogueObject[]): Consequence | undefined {
+  #findSourceLoss(former: MaterializedView, sources: readonly CatalogueObject[]) {
     const causesOf = (losses: readonly AccountedLoss[]) => losses.flatMap(({ causes }) => causes);
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, former);
@@ -271,8 +259,8 @@ export class ViewHistories {
     const { redefinitionCauses, unreadSources = [] } = (hadRows && this.#recomputations.get(former)) || {};
     const sourceLoss = redefinitionCauses && this.#findSourceLoss(former, unreadSources);
     if (sourceLoss) {
-      const causes = [...redefinitionCauses, ...(sourceLoss.causes ?? [])];
-      losses.push({ effect: recomputeLoss(successor, sourceLoss.text), causes });
+      const effect = lossOf(successor, 'history', `recomputing ${displayName(successor)} ${sourceLoss.text}`);
+      losses.push({ effect, causes: [...redefinitionCauses, ...sourceLoss.causes] });
     }
     for (const effect of findExpiryLosses(former, successor))
       if (!losses.some(each => each.effect.lossKind === effect.lossKind))
