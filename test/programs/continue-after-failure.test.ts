@@ -5,6 +5,7 @@
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
+import { recordingProxy } from '../support/recording-proxy.js';
 import { runSqlapply } from '../support/replay.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
@@ -115,6 +116,13 @@ test('a rejected statement is reported as rejected even if the target then stops
   const { stderr } = await run.exits(69, `sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
   t.regex(stderr, /: 0 of 1 applied, 1 rejected\n {2}hint: fix the error and rerun the same command: it skips /);
+});
+
+test('--if-exists fail does not take an existing object for a new one whose reply was lost', async t => {
+  await target.execute(PRINTED);
+  const { url } = await recordingProxy(t, target, query => (query.startsWith('CREATE') ? 'closed' : undefined));
+  const { code, results } = await runSqlapply(t, url, { text: PRINTED, options: '--if-exists fail' });
+  t.deepEqual([code, results], [69, ['unknown']]);
 });
 
 const T = "CREATE TABLE 't' ( \n\tx INT\n);";

@@ -106,8 +106,8 @@ async function executeAndResend(entry: Entry, context: StatementContext): Promis
       const found = await compareExisting(entry, context).catch(failure => {
         throw failure instanceof InstanceError ? error : failure;
       });
-      if (found?.result === 'skipped') return { result: 'applied' };
-      // An object that differs may be older than the statement. A missing right may be hidden: not every server shows its access control.
+      if (found?.result === 'skipped' && context.ifExists !== 'fail') return { result: 'applied' };
+      // The object may be older than the statement. A missing right may be hidden: not every server shows its access control.
       if (found || isAclKind(entry.kind)) throw error;
       if (resent === context.maxResends) return { result: 'failed', error: error.message, failure: error };
     }
