@@ -1,4 +1,4 @@
-import { isSameName, type Kind, type KindAndName, kindKeywords, NameMap } from '@sqlpipe/sql';
+import { isSameName, type Kind, type KindAndName, kindKeywords, NameMap, type ObjectKind } from '@sqlpipe/sql';
 import {
   type AnyColumnProperty,
   COLUMN_PROPERTIES,
@@ -11,7 +11,6 @@ import type { Column, Definition, TableDefinition } from '../definition.js';
 import { quoteColumn } from '../parser/names.js';
 import {
   ALL_PROPERTIES,
-  type AnyProperty,
   findProperty,
   type PropertyAlteration,
   type PropertyName,
@@ -29,86 +28,77 @@ type StructureAlteration =
 /** One action of ALTER on one object, such as `add column` or `format`. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
-interface ActionRules<A extends Alteration = Alteration> {
+interface ActionRules<A extends Alteration = Alteration, D extends Definition = Definition> {
   readonly permissions: readonly [string, ...string[]];
   permission?(alteration: A): string;
   /** Prints the text after the name of the object. */
   print(alteration: A): string;
-  apply(definition: Definition, alteration: A): Definition;
+  /** The fields that the ALTER changes. By default, these are the fields of the alteration. */
+  apply?(definition: D, alteration: A): Partial<D>;
+  worksOn(kind: Definition['kind']): boolean;
 }
 
-const changeTable = (definition: Definition, apply: (table: TableDefinition) => TableDefinition): Definition =>
-  definition.kind === 'table' ? apply(definition) : definition;
-
-const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: ActionRules<A> } = {
+/** The actions that change what is no property: the list of columns and the query of a view. */
+const STRUCTURE_ACTIONS: {
+  readonly [A in StructureAlteration as A['action']]: Omit<ActionRules<A, TableDefinition>, 'worksOn'>;
+} = {
   'add column': {
     permissions: ['ADD COLUMN'],
     print: ({ column, owner }) =>
       `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${printOwner(owner)}`,
-    apply: (definition, { column }) =>
-      changeTable(definition, table => {
-        const added = addTimestampToIndex({ ...column, dedup: false }, table.timestamp);
-        return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
-      }),
+    apply(table, { column }) {
+      const added = addTimestampToIndex({ ...column, dedup: false }, table.timestamp);
+      return findColumn(table, added.name) ? {} : { columns: [...table.columns, added] };
+    },
   },
   // DROP COLUMN also removes a dedup key (observed on 9.3.4).
   'drop column': {
     permissions: ['DROP COLUMN'],
     print: ({ column }) => `DROP COLUMN ${quoteColumn(column)}`,
-    apply: (definition, { column }) =>
-      changeTable(definition, table => ({
-        ...table,
-        columns: table.columns.filter(({ name }) => !isSameName(name, column)),
-        timestamp: timestampAfter(table, column, undefined),
-      })),
+    apply: ({ columns, timestamp }, { column }) => ({
+      columns: columns.filter(({ name }) => !isSameName(name, column)),
+      timestamp: isSameName(timestamp, column) ? undefined : timestamp,
+    }),
   },
   'rename column': {
     permissions: ['RENAME COLUMN'],
     print: ({ column, to }) => `RENAME COLUMN ${quoteColumn(column)} TO ${quoteColumn(to)}`,
-    apply: (definition, { column, to }) =>
-      changeTable(definition, table => ({
-        ...table,
-        columns: table.columns.map(each =>
-          renameInIndex(isSameName(each.name, column) ? { ...each, name: to } : each, column, to),
-        ),
-        timestamp: timestampAfter(table, column, to),
-      })),
+    apply: ({ columns, timestamp }, { column, to }) => ({
+      columns: columns.map(each =>
+        renameInIndex(isSameName(each.name, column) ? { ...each, name: to } : each, column, to),
+      ),
+      timestamp: isSameName(timestamp, column) ? to : timestamp,
+    }),
   },
-  query: {
-    permissions: ['ALTER VIEW'],
-    print: ({ body }) => `AS (\n${body}\n)`,
-    apply: (definition, { body }) => (definition.kind === 'view' ? { ...definition, body } : definition),
-  },
+  query: { permissions: ['ALTER VIEW'], print: ({ body }) => `AS (\n${body}\n)` },
 };
 
-const columnRules = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration> => ({
+const columnRules = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration, TableDefinition> => ({
   ...alter,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
+  worksOn: kind => kind === 'table' || (kind === 'materialized view' && alter.worksOnViews === true),
   // A server knows the columns of a materialized view, although no statement names them.
-  apply(definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined }, alteration) {
-    const { kind, timestamp } = definition;
-    if (!(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
+  apply({ columns, timestamp }: Partial<TableDefinition>, alteration) {
     const change = (column: Column) =>
       isSameName(column.name, alteration.column)
         ? addTimestampToIndex(alter.apply(column, alteration), timestamp)
         : column;
-    return { ...definition, ...(definition.columns && { columns: definition.columns.map(change) }) };
+    return columns ? { columns: columns.map(change) } : {};
   },
 });
 
-const propertyRules = (alter: Required<AnyProperty>['alter']): ActionRules<PropertyAlteration> => ({
-  ...alter,
-  apply(definition, alteration) {
-    const { action, ...set } = alteration;
-    if (!propertiesOf(definition.kind).some(each => each.alter?.actions.includes(action))) return definition;
-    return { ...definition, ...(alter.apply?.(definition, alteration) ?? set) } as Definition;
-  },
-});
+const hasAction = (action: string) => (kind: ObjectKind) =>
+  propertiesOf(kind).some(({ alter }) => alter?.actions.some(each => each === action) === true);
 
 const ACTION_RULES: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
-  ...Object.entries(STRUCTURE_ACTIONS),
+  ...Object.entries(STRUCTURE_ACTIONS).map(([action, rules]) => {
+    const kind = action === 'query' ? 'view' : 'table';
+    return [action, { ...rules, worksOn: (each: string) => each === kind }] as const;
+  }),
   ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, columnRules(alter)] as const)),
-  ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, propertyRules(alter)] as const) ?? []),
+  ...ALL_PROPERTIES.flatMap(
+    ({ alter }) => alter?.actions.map(action => [action, { ...alter, worksOn: hasAction(action) }] as const) ?? [],
+  ),
 ]);
 
 const rulesOf = ({ action }: Alteration) => ACTION_RULES.get(action) as ActionRules;
@@ -153,11 +143,13 @@ export const printResumeWal = ({ kind, name }: KindAndName): string =>
   `ALTER ${kindKeywords(kind)} '${name}' RESUME WAL`;
 
 /** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */
-export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
-  rulesOf(alteration).apply(definition, alteration) as T;
-
-const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
-  timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
+export function applyAlteration<T extends Definition>(definition: T, alteration: Alteration): T {
+  const rules = rulesOf(alteration);
+  const { action: _, ...fields } = alteration;
+  return rules.worksOn(definition.kind)
+    ? { ...definition, ...(rules.apply?.(definition, alteration) ?? fields) }
+    : definition;
+}
 
 /** Finds a column by its name, in any case. */
 export function findColumn<C extends Column>({ columns }: { readonly columns: readonly C[] }, name: string) {
