@@ -30,11 +30,8 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
     syntax: {
       add(cursor, lookup, altered) {
         cursor.expect('index');
-        const index =
-          altered.object.kind === 'table'
-            ? parseIndexOfTable(cursor, lookup, altered)
-            : parseIndexOfView(cursor, lookup, altered);
-        return { action: 'add index', column: altered.name, index };
+        const parse = altered.object.kind === 'table' ? parseIndexOfTable : parseIndexOfView;
+        return { action: 'add index', column: altered.name, index: parse(cursor, lookup, altered) };
       },
       drop(cursor, _, altered) {
         const { object, name, column, position } = altered;

@@ -47,13 +47,13 @@ const ENCODINGS = new Map<string, (type: string) => boolean>([
   ['byte_stream_split', () => false],
 ]);
 
-/** With the bounds of their levels; those without bounds accept any level. */
-const CODECS = new Map<string, { readonly label: string; readonly min: number; readonly max: number } | undefined>([
+/** With the name in a message and the bounds of their levels; those without bounds accept any level. */
+const CODECS = new Map<string, readonly [label: string, min: number, max: number] | undefined>([
   ['uncompressed', undefined],
   ['snappy', undefined],
-  ['gzip', { label: 'GZIP', min: 0, max: 9 }],
-  ['brotli', { label: 'Brotli', min: 0, max: 11 }],
-  ['zstd', { label: 'ZSTD', min: 1, max: 22 }],
+  ['gzip', ['GZIP', 0, 9]],
+  ['brotli', ['Brotli', 0, 11]],
+  ['zstd', ['ZSTD', 1, 22]],
   ['lz4_raw', undefined],
 ]);
 
@@ -69,7 +69,8 @@ export function parseParquet(cursor: Cursor, type: string | undefined, hasFeatur
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
       if (!isBloomFilter(token)) {
-        token = parseCompression(cursor, token, parts, alters || hasFeature('BLOOM_FILTER'));
+        parts.push(parseCompression(cursor, token, alters || hasFeature('BLOOM_FILTER')));
+        token = cursor.require("',' or ')'");
         if (token === ',' && hasFeature('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
       }
     }
@@ -98,23 +99,20 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
 }
 
 /** @param listsCodecs whether the server lists the codecs if it rejects one */
-function parseCompression(cursor: Cursor, token: string, parts: string[], listsCodecs: boolean): string {
+function parseCompression(cursor: Cursor, token: string, listsCodecs: boolean): string {
   const name = token.toLowerCase();
   if (!CODECS.has(name)) {
     const list = `'${token}', supported values: ${[...CODECS.keys()].join(', ')}`;
     throw cursor.error(`invalid parquet compression codec${listsCodecs ? ` ${list}` : `: ${token}`}`);
   }
-  const next = cursor.require("'(' or ')'");
-  if (next !== '(') {
-    parts.push(name);
-    return next;
+  if (cursor.require("'(' or ')'") !== '(') {
+    cursor.unread();
+    return name;
   }
   const level = parseInt32(cursor.require('compression level'));
   if (level === undefined) throw cursor.error('compression level must be a number');
-  const bounds = CODECS.get(name);
-  if (bounds && (level < bounds.min || level > bounds.max))
-    throw cursor.error(`${bounds.label} compression level must be between ${bounds.min} and ${bounds.max}`);
-  parts.push(`${name}(${level})`);
+  const [label, min = level, max = level] = CODECS.get(name) ?? [];
+  if (level < min || level > max) throw cursor.error(`${label} compression level must be between ${min} and ${max}`);
   cursor.expect(')');
-  return cursor.require("',' or ')'");
+  return `${name}(${level})`;
 }

@@ -72,16 +72,15 @@ export const unmatchedBracketError = (name: string, position: number): Rejection
 
 function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) {
   const { object, name, column } = altered;
-  const { type, cached, capacity, index } = parseAddedColumn(cursor, name, lookup).column;
+  const { name: _name, dedup: _dedup, ...added } = parseAddedColumn(cursor, name, lookup).column;
   expectEndOfAlter(cursor, altered, 'to change column type');
   if (column) {
     if (column.name === object.timestamp) throw cursor.error('cannot change type of designated timestamp column');
-    if (column.type === type) throw cursor.error(`column '${name}' type is already '${type}'`);
-    if (!isAcceptedConversion(column.type, type))
-      throw cursor.error(`incompatible column type change [existing=${column.type}, new=${type}]`);
+    if (column.type === added.type) throw cursor.error(`column '${name}' type is already '${added.type}'`);
+    if (!isAcceptedConversion(column.type, added.type))
+      throw cursor.error(`incompatible column type change [existing=${column.type}, new=${added.type}]`);
   }
-  const options = { ...(capacity !== undefined && { capacity }), ...(index && { index }) };
-  return { action: 'type', column: name, type, cached, ...options } as const;
+  return { action: 'type', column: name, ...added } as const;
 }
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
