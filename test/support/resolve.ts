@@ -1,6 +1,6 @@
 /*! Resolves operands as sqldump does. */
 import type { ExecutionContext } from 'ava';
-import { InstanceError, type InstanceOptions, resolveInstance } from '../../packages/instance/src/index.js';
+import { type ConnectionOptions, InstanceError, resolveInstance } from '../../packages/instance/src/index.js';
 
 /** A password that no message may contain. */
 export const SECRET = 's3cr;t pä:ss';
@@ -8,7 +8,7 @@ export const SECRET = 's3cr;t pä:ss';
 export interface Given {
   operand?: string;
   env?: Record<string, string>;
-  options?: InstanceOptions;
+  options?: ConnectionOptions;
   ask?: (question: string) => Promise<string | undefined>;
 }
 

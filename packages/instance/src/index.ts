@@ -1,7 +1,7 @@
 /*! One instance over HTTP: its address, credentials, rows and dump, the execution of statements, and every failure. */
 
 export { hasAddressSyntax, hasPathSyntax } from './configuration/address.js';
-export type { ConnectionConfig, InstanceOptions, ResolveContext } from './configuration/connection-config.js';
+export type { ConnectionConfig, ConnectionOptions, ResolveContext } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve-instance.js';
 export { type DumpOptions, dump } from './dump/dump.js';

@@ -48,7 +48,7 @@ export interface ResolveContext extends Pick<ConnectionConfig, 'info' | 'logRequ
   /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
   program: string;
   env: Readonly<Record<string, string | undefined>>;
-  options?: InstanceOptions;
+  options?: ConnectionOptions;
   /** Come before all other credentials. */
   credentials?: Credentials | undefined;
   /** Receives a warning about an unwise setting: one sentence, without a secret. */
@@ -58,7 +58,7 @@ export interface ResolveContext extends Pick<ConnectionConfig, 'info' | 'logRequ
 }
 
 /** The options about an instance, each as the command line option of that name. */
-export interface InstanceOptions {
+export interface ConnectionOptions {
   user?: string | undefined;
   passwordFile?: string | undefined;
   tokenFile?: string | undefined;

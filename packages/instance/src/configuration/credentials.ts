@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { escapeControls, formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import { type Address, formatAddress } from './address.js';
-import type { Credentials, InstanceOptions, ResolveContext } from './connection-config.js';
+import type { ConnectionOptions, Credentials, ResolveContext } from './connection-config.js';
 import type { InstanceEntry } from './named-instances.js';
 import { decodeSecret, isNotFound, readError, readSecretLine, requirePrivate } from './secret-file.js';
 
@@ -97,7 +97,7 @@ function bearerHeader(token: string, source: string): string {
   return `Bearer ${token}`;
 }
 
-const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource => ({
+const fromOptions = ({ user, passwordFile, tokenFile }: ConnectionOptions): CredentialSource => ({
   name: 'the command line',
   places: { user: '--user', password: '--password-file', token: '--token-file' },
   read: async () => ({

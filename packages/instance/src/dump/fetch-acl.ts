@@ -5,7 +5,7 @@ import { identify } from '@sqlpipe/sql';
 import type { Client } from '../http/client.js';
 import { tryQuery } from '../http/optional-queries.js';
 import { InstanceError } from '../instance-error.js';
-import { fetchIsEnterprise } from '../reports/instance-facts.js';
+import { fetchWhetherEnterprise } from '../reports/instance-facts.js';
 
 /** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(client: Client): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function fetchRightsOf(client: Client, name: string): Promise<Right
 
 /** The grants of an instance as statements, or why it does not show them. @throws InstanceError if it gives no answer */
 export async function fetchGrants(client: Client): Promise<{ grants: string[]; hiddenGrants?: string }> {
-  if (!(await fetchIsEnterprise(client))) return { grants: [] };
+  if (!(await fetchWhetherEnterprise(client))) return { grants: [] };
   try {
     const rights = (await fetchRights(client)) ?? (await fetchRightsOfAll(client));
     return { grants: rights.flatMap(right => (right.kind === 'grant' ? printRight(right) : [])) };

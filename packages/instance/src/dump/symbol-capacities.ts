@@ -33,14 +33,14 @@ export class SymbolCapacities {
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
         const statement = completed[Number(index)];
-        if (statement !== undefined && (await this.#fetchIsRequested(Number(capacity), Number(used))))
+        if (statement !== undefined && (await this.#fetchWhetherRequested(Number(capacity), Number(used))))
           completed[Number(index)] = withCapacity(statement, String(column), Number(capacity));
       }
     }
     return completed;
   }
 
-  async #fetchIsRequested(capacity: number, used: number): Promise<boolean> {
+  async #fetchWhetherRequested(capacity: number, used: number): Promise<boolean> {
     this.#parameters ??= (await this.attempt(fetchParameters)) ?? new Map<string, string>();
     const parameters = this.#parameters;
     const number = (path: string, fallback: number) => Number(parameters.get(path)) || fallback;

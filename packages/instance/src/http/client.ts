@@ -3,7 +3,7 @@ import { DEFAULT_REQUEST_BUFFER, requiredBuffer, returnsRows } from '@sqlpipe/sq
 import { formatExcerpt } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import { Connection, type Response, TransportError } from './connection.js';
+import { Connection, type OpenResponse, TransportError } from './connection.js';
 import { MalformedReplyError } from './json-scanner.js';
 import { type Reply, readReply, readRows, readServerError, toRejection, unreadableReplyError } from './reply.js';
 import { type ApiPath, ENDPOINTS, encodeQuery, toRequestText } from './request.js';
@@ -58,7 +58,7 @@ class HttpClient {
   }
 
   async *#rowsOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
-    let response: Response | undefined;
+    let response: OpenResponse | undefined;
     try {
       response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
@@ -113,7 +113,7 @@ class HttpClient {
   }
 
   /** Sends to an endpoint. If its status is 404, it has executed nothing, so the next one is tried. */
-  async #send(statement: string, purpose: Purpose, endpoint: ApiPath = this.#endpoints[0]): Promise<Response> {
+  async #send(statement: string, purpose: Purpose, endpoint: ApiPath = this.#endpoints[0]): Promise<OpenResponse> {
     const path = this.#path(statement, purpose, endpoint);
     const send = () => this.#connection.get(path, purpose === 'query');
     const response = await sendWhileBusy(send, this.config, this.#ended);
@@ -124,10 +124,10 @@ class HttpClient {
     return this.#send(statement, purpose, next);
   }
 
-  async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
+  async #request<T>(statement: string, purpose: Purpose, read: (response: OpenResponse) => Promise<T>): Promise<T> {
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;) {
-      let response: Response | undefined;
+      let response: OpenResponse | undefined;
       try {
         response = await this.#send(statement, purpose);
         return await read(response);
@@ -138,7 +138,7 @@ class HttpClient {
   }
 
   /** An error that no request has caused is a bug, and is returned unchanged. */
-  #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: Response | undefined): unknown {
+  #toInstanceError(error: unknown, statement: string, purpose: Purpose, response: OpenResponse | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) {
       const { message, isDenied, ...details } = toRejection(error, response);
@@ -170,7 +170,7 @@ class HttpClient {
   }
 }
 
-async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
+async function* scanRows(response: OpenResponse, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
   if (response.status !== 200) throw await readServerError(response);
   const { body, timer } = response;
   const scanner = new RowScanner(maxValueBytes);

@@ -35,13 +35,13 @@ export class Connection {
    * @param changesNothing if a server that has replied before closes the connection, such a request is sent once more
    * @throws TransportError
    */
-  get(path: string, changesNothing: boolean): Promise<Response> {
+  get(path: string, changesNothing: boolean): Promise<OpenResponse> {
     const response = this.#ended.then(() => this.#send(path, changesNothing && this.#hasReplied));
     this.#ended = response.then(waitUntilClosed, () => {});
     return response;
   }
 
-  async #send(path: string, mayRepeat: boolean): Promise<Response> {
+  async #send(path: string, mayRepeat: boolean): Promise<OpenResponse> {
     if (this.#mustReconnect && !this.#isClosed) {
       await this.#disconnect();
       this.#dispatcher = createDispatcher(this.config);
@@ -52,7 +52,7 @@ export class Connection {
     // undici's timers restart with every byte, so `Exchange` has one of its own.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
-    const response = await new Promise<Response>((resolve, reject) => {
+    const response = await new Promise<OpenResponse>((resolve, reject) => {
       dispatcher.dispatch(request, new Exchange(requestInfo, this.config, resolve, reject));
     }).catch((error: TransportError) => {
       this.#mustReconnect = true; // undici may still be trying to connect
@@ -80,7 +80,7 @@ export class Connection {
 }
 
 /** It may be closed already. `finished` of Node would wait too, but with more listeners. */
-const waitUntilClosed = ({ body }: Response) => body.closed || new Promise(resolve => body.once('close', resolve));
+const waitUntilClosed = ({ body }: OpenResponse) => body.closed || new Promise(resolve => body.once('close', resolve));
 
 /** A token or a login, and the login of a proxy, which undici takes from the address. */
 export function requestSecrets({ authorization = '', proxy }: ConnectionConfig): string[] {
@@ -120,7 +120,7 @@ function withoutNumericName({ connect }: { connect?: buildConnector.connector })
 }
 
 /** A response whose status and headers have arrived. The body, which is the reply, may still be arriving. */
-export interface Response {
+export interface OpenResponse {
   url: string;
   secrets: readonly string[];
   status: number;
@@ -164,12 +164,12 @@ class Exchange {
   #status: number | undefined;
   readonly #startTime = performance.now();
   /** Limits the time for the connection first, then that for the reply. */
-  #timer: Response['timer'];
+  #timer: OpenResponse['timer'];
 
   constructor(
-    private readonly request: Pick<Response, 'url' | 'secrets'>,
+    private readonly request: Pick<OpenResponse, 'url' | 'secrets'>,
     private readonly config: ConnectionConfig,
-    private readonly resolve: (response: Response) => void,
+    private readonly resolve: (response: OpenResponse) => void,
     private readonly reject: (error: TransportError) => void,
   ) {
     this.#timer = startTimer(config.connectTimeout, () => this.#fail(timeoutError()));

@@ -5,7 +5,7 @@
 import { findSecrets } from '@sqlpipe/sql';
 import { type ErrorCode, formatExcerpt, maskSecrets } from '@sqlpipe/text';
 import { InstanceError } from '../instance-error.js';
-import type { Response } from './connection.js';
+import type { OpenResponse } from './connection.js';
 import { JsonScanner, MalformedReplyError } from './json-scanner.js';
 import { duplicateKeyError, findServerError, requireCount, SIGNIFICANT_KEYS } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
@@ -37,7 +37,7 @@ type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 /** Maximum length of the reply to a statement, in bytes. The server may quote the statement twice, six bytes per character: `\uXXXX`. */
-const maxReplyLength = ({ url }: Response): number => 64 * 1024 + 12 * url.length;
+const maxReplyLength = ({ url }: OpenResponse): number => 64 * 1024 + 12 * url.length;
 
 /**
  * Reads success or a rejection.
@@ -45,7 +45,7 @@ const maxReplyLength = ({ url }: Response): number => 64 * 1024 + 12 * url.lengt
  * @throws TransportError if the reply does not arrive completely
  * @throws ServerError if `acceptRows` is true, and the reply has both rows and an error
  */
-export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
+export async function readReply(response: OpenResponse, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
   const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
@@ -62,13 +62,13 @@ export async function readReply(response: Response, acceptRows: boolean): Promis
 
 const OK = Buffer.from('{"ddl":"OK"}');
 
-export async function readRows(response: Response): Promise<unknown[][]> {
+export async function readRows(response: OpenResponse): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response), response);
 }
 
 /** @throws ServerError if the reply has an error; InstanceError if rows are missing, or `count` is not their number */
-function requireRows(reply: ReplyObject, response: Response): unknown[][] {
+function requireRows(reply: ReplyObject, response: OpenResponse): unknown[][] {
   const error = findServerError(reply);
   if (error) throw error;
   try {
@@ -81,7 +81,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
-export async function readServerError(response: Response) {
+export async function readServerError(response: OpenResponse) {
   const { status } = response;
   const body = await readBody(response, maxReplyLength(response));
   const error = parseServerError(body);
@@ -95,13 +95,17 @@ export async function readServerError(response: Response) {
   throw new InstanceError(code, what + explanation);
 }
 
-function malformedReplyError(error: MalformedReplyError, response: Response): InstanceError {
+function malformedReplyError(error: MalformedReplyError, response: OpenResponse): InstanceError {
   const message = `the reply ${excerptSafely(error.message, 300, response)}; ${error.help}`;
   return new InstanceError('PROTOCOL', message, { cause: error });
 }
 
 /** The error for a reply that is too long or cannot be parsed, such as an empty or compressed one. @param start the body's first bytes */
-export function unreadableReplyError(error: MalformedReplyError, response: Response, start: Buffer = Buffer.alloc(0)) {
+export function unreadableReplyError(
+  error: MalformedReplyError,
+  response: OpenResponse,
+  start: Buffer = Buffer.alloc(0),
+) {
   const coding = response.headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') {
     const what = `the reply is compressed (${excerptSafely(coding, 20, response)}), which was not requested`;
@@ -117,7 +121,7 @@ export function unreadableReplyError(error: MalformedReplyError, response: Respo
   return new InstanceError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
-export function toRejection(error: Error & { position: number | undefined }, response: Response): Rejection {
+export function toRejection(error: Error & { position: number | undefined }, response: OpenResponse): Rejection {
   const { message, position } = error;
   const { status } = response;
   // A read-only server answers CREATE TABLE with "Write permission denied", but status 400 (observed on 9.3.4).
@@ -133,7 +137,7 @@ export function toRejection(error: Error & { position: number | undefined }, res
 }
 
 /** Reads the body by its events. For one small chunk, an async iterator would take longer than all other work. */
-function readBody(response: Response, limit: number): Promise<Buffer> {
+function readBody(response: OpenResponse, limit: number): Promise<Buffer> {
   const { body } = response;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -151,7 +155,7 @@ function readBody(response: Response, limit: number): Promise<Buffer> {
   });
 }
 
-function parseReply(body: Buffer, response: Response): ReplyObject {
+function parseReply(body: Buffer, response: OpenResponse): ReplyObject {
   try {
     return parseObject(body);
   } catch (error) {
@@ -204,7 +208,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: ErrorCode, explanati
   431: ['UNREACHABLE', TOO_LARGE],
 };
 
-function interpretStatus(response: Response): readonly [code: ErrorCode, explanation: string] {
+function interpretStatus(response: OpenResponse): readonly [code: ErrorCode, explanation: string] {
   const { status } = response;
   const known = EXPLANATIONS[status];
   if (known) return known;
@@ -217,7 +221,7 @@ function interpretStatus(response: Response): readonly [code: ErrorCode, explana
 }
 
 /** The seconds to wait before the next request; undefined if the header Retry-After is missing or invalid. */
-export function parseRetryAfter({ headers }: Response): number | undefined {
+export function parseRetryAfter({ headers }: OpenResponse): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
@@ -225,7 +229,7 @@ export function parseRetryAfter({ headers }: Response): number | undefined {
 }
 
 /** The path and the query of a redirect may contain secrets, so they are not shown. */
-function formatRedirect(response: Response): string {
+function formatRedirect(response: OpenResponse): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url))
@@ -236,7 +240,7 @@ function formatRedirect(response: Response): string {
     : `${what} to ${excerptSafely(origin, 300, response)}, and redirects are not followed; give that address, unless it is a login page`;
 }
 
-function formatUnexpectedResponse(response: Response, body: Buffer): string {
+function formatUnexpectedResponse(response: OpenResponse, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${excerptSafely(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, MAX_MASKED_LENGTH).trim();
@@ -244,11 +248,11 @@ function formatUnexpectedResponse(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${excerptSafely(start, 80, response)}"`}`;
 }
 
-const excerptSafely = (text: string, length: number, response: Response): string =>
+const excerptSafely = (text: string, length: number, response: OpenResponse): string =>
   formatExcerpt(maskReply(text, response), length);
 
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
-function maskReply(text: string, { url, secrets }: Response): string {
+function maskReply(text: string, { url, secrets }: OpenResponse): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
   // The first cut may split a secret, and then the beginning of the secret stays unmasked at the end of the text. The second cut keeps only
   // the first quarter, so it removes this beginning. (Masking never shortens a text.)

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import { InstanceError } from '../instance-error.js';
-import type { Response } from './connection.js';
+import type { OpenResponse } from './connection.js';
 import { parseRetryAfter } from './reply.js';
 import { firstCause } from './transport-messages.js';
 
@@ -18,10 +18,10 @@ export const mayHaveRun = (purpose: Purpose, status: number | undefined): boolea
  * are no longer than the time limit.
  */
 export async function sendWhileBusy(
-  send: () => Promise<Response>,
+  send: () => Promise<OpenResponse>,
   { label, timeout, info, pause = pauseFor }: ConnectionConfig,
   ended: AbortSignal,
-): Promise<Response> {
+): Promise<OpenResponse> {
   let remaining = timeout || Number.POSITIVE_INFINITY;
   for (const milliseconds of [250, 500, 1000, 2000, 4000]) {
     const response = await send();

@@ -18,7 +18,7 @@ export const fetchServerReport = (config: ConnectionConfig) =>
       (await queryIfAccepted(client, sql))?.map(([value]) => String(value));
     const [[build] = []] = await client.queryRows('SELECT build()');
     const parameters = await fetchParameters(client);
-    const hasAccessControl = await fetchIsEnterprise(client);
+    const hasAccessControl = await fetchWhetherEnterprise(client);
     // Servers list none for a built-in administrator.
     const permissions = hasAccessControl ? ((await queryFirstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
@@ -74,7 +74,7 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
  * Whether an instance is of the enterprise edition, the only one with access control. Only such a server knows SHOW USERS, even if it
  * denies the answer. @throws InstanceError if there is no answer
  */
-export async function fetchIsEnterprise(client: Client): Promise<boolean> {
+export async function fetchWhetherEnterprise(client: Client): Promise<boolean> {
   try {
     await client.queryRows('SHOW USERS');
     return true;
@@ -117,7 +117,7 @@ export async function fetchInstanceFacts(client: Client, warn: Warn) {
     isReadOnly: isReadOnly(parameters),
     health: await fetchHealth(client),
     version: await fetchVersion(client),
-    isEnterprise: await fetchIsEnterprise(client),
+    isEnterprise: await fetchWhetherEnterprise(client),
     fetchHistory: (view: MaterializedViewDefinition, printQuestion: PrintHistoryQuestion) =>
       fetchHistory(client, view, printQuestion, warnOnce),
     fetchSizes: () => fetchSizes(client, warnOnce),

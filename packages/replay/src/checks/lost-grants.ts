@@ -3,7 +3,7 @@
  * Somebody may have granted or revoked some since.
  */
 import { type Grant, parseCommand, parseRights, printRevocation, printRight, type Right } from '@sqlpipe/ddl';
-import { type Client, fetchGrants, fetchIsEnterprise } from '@sqlpipe/instance';
+import { type Client, fetchGrants, fetchWhetherEnterprise } from '@sqlpipe/instance';
 import { GIVES_BACK, parsePlanHead, parseRebuildName } from '@sqlpipe/plan/text';
 import { RightSet } from '@sqlpipe/schema';
 import {
@@ -69,7 +69,7 @@ export class LostGrants {
     const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
     if (isRenamed) successors.push(command.to);
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
-    this.#isEnterprise ??= await fetchIsEnterprise(this.client);
+    this.#isEnterprise ??= await fetchWhetherEnterprise(this.client);
     if (!this.#isEnterprise) return [];
     const { grants, hiddenGrants } = await fetchGrants(this.client);
     if (hiddenGrants !== undefined) return [];

@@ -160,7 +160,7 @@ export class DryRun {
     const acl = new ExistingAcl(source, () => {});
     return {
       acl,
-      fetchIsTaken: async ({ name }) => engine.find(name) !== undefined,
+      fetchWhetherTaken: async ({ name }) => engine.find(name) !== undefined,
       findPrefetched: async () => undefined, // so that each statement reaches the engine
       invalidate: () => {},
       fetchDefaults: async () => defaults,
@@ -247,7 +247,7 @@ export class DryRun {
     const view = refresh && this.#engine.find(refresh.object);
     if (reason !== OTHER_TYPES_REASON || view?.kind !== 'materialized view') return reason;
     // A refresh gives columns of other types without an error as long as its base has no rows (observed on 9.3.4).
-    const isEmpty = await this.#predictor.fetchIsEmpty(view.base);
+    const isEmpty = await this.#predictor.fetchWhetherEmpty(view.base);
     if (isEmpty === undefined) throw new UnknownEffectError(DEPENDS_ON_EARLIER);
     return isEmpty ? undefined : reason;
   }

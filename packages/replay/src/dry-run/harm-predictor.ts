@@ -149,7 +149,7 @@ export class HarmPredictor {
   }
 
   /** Whether the target answers that a table or a stored view has no rows; undefined if earlier statements may have changed that. */
-  async fetchIsEmpty(name: string): Promise<boolean | undefined> {
+  async fetchWhetherEmpty(name: string): Promise<boolean | undefined> {
     const id = this.engine.find(name)?.id;
     const former = this.#loadedObjects.get(id);
     if (this.#writtenTables.has(id)) return undefined;

@@ -65,7 +65,7 @@ export function createExecutor(context: ExecutionContext): Executor {
 async function executeIfAllowed(entry: Entry, context: StatementContext): Promise<StatementResult> {
   const { preflightCheck, existing, guard, ignored, index, isPlanned } = context;
   const { statement } = entry;
-  if (!isPlanned && (await ignored.fetchIsSkipped(entry, existing))) return { result: 'skipped' };
+  if (!isPlanned && (await ignored.fetchWhetherSkipped(entry, existing))) return { result: 'skipped' };
   const rejection = await preflightCheck(statement);
   if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
   if (!guard) return executeAndResend(entry, context);
@@ -170,13 +170,13 @@ function startsToFill({ kind, statement }: Entry, refresh?: 'MANUAL'): boolean {
 /** Background work of the server may make a false answer true. So the SELECT is repeated until the answer is final, or the time is up. */
 async function evaluateAssertion(statement: string, client: Client, pollLimits: PollLimits): Promise<StatementResult> {
   const assertion = parseAssertion(statement);
-  const fetchIsTrue = async () => {
+  const fetchWhetherTrue = async () => {
     const rows = await client.queryRows(statement);
     return rows.length > 0 && rows.flat().every(cell => cell === true);
   };
   const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
   try {
-    const isTrue = await pollUntilSettled(client, assertion?.comparedView, fetchIsTrue, isFinal, pollLimits);
+    const isTrue = await pollUntilSettled(client, assertion?.comparedView, fetchWhetherTrue, isFinal, pollLimits);
     if (isTrue) return { result: 'applied' };
     const answers: unknown[][] = [];
     for (const question of assertion?.questions ?? [])
@@ -245,7 +245,7 @@ async function resolveRejection(
   const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
   try {
     if (exists && ifExists === 'skip')
-      return !isObjectKind(entry.kind) || (await existing.fetchIsTaken(entry)) ? { result: 'skipped' } : rejected;
+      return !isObjectKind(entry.kind) || (await existing.fetchWhetherTaken(entry)) ? { result: 'skipped' } : rejected;
     const found = comparedBefore ?? (await compareExisting(entry, context));
     if (found && (exists || found.result === 'skipped')) return resolveExisting(found, ifExists);
     return exists && concernsPrincipal ? incomparable : rejected;

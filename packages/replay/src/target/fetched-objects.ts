@@ -55,7 +55,7 @@ export class FetchedObjects {
   }
 
   /** Whether the target has an object of that name, of any kind. The server may show an invalid view only under its exact name. */
-  async fetchIsTaken(identity: KindAndName): Promise<boolean> {
+  async fetchWhetherTaken(identity: KindAndName): Promise<boolean> {
     if ((await this.fetchStatement(identity)) !== undefined) return true;
     return (await fetchAllObjects(this.client)).some(({ name }) => isSameName(name, identity.name));
   }

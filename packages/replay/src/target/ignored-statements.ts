@@ -23,7 +23,7 @@ export class IgnoredStatements {
   }
 
   /** Whether an ignored object is skipped: unless another statement needs it and the target lacks it. @throws InstanceError */
-  async fetchIsSkipped(entry: Entry, existing: Pick<ExistingObjects, 'fetchStatement'>): Promise<boolean> {
+  async fetchWhetherSkipped(entry: Entry, existing: Pick<ExistingObjects, 'fetchStatement'>): Promise<boolean> {
     if (!this.isIgnored(entry)) return false;
     return !this.#needed.has(namespaceKey(entry)) || (await existing.fetchStatement(entry)) !== undefined;
   }
