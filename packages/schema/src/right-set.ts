@@ -4,7 +4,7 @@ import { NameMap } from '@sqlpipe/sql';
 /** One right for each permission, scope and principal, in the order in which they were given. A right on a table includes its columns. */
 export class RightSet {
   /** The rights by the names of `pathOf`. */
-  readonly #root: Node = new Node();
+  readonly #root = new RightNode();
   #next = 0;
 
   /** @param log records how each change is undone */
@@ -27,7 +27,7 @@ export class RightSet {
     if (!this.includes(right)) this.add(right);
   }
 
-  /** Takes a right away as a server does, with those that it covers. ALL takes away every permission. */
+  /** Takes a right away as a server does, with those that it covers. ALL takes away all permissions (assumed: even DATABASE ADMIN). */
   revoke(right: Right): void {
     const permissions =
       right.kind === 'grant' && right.permission === 'ALL'
@@ -44,8 +44,8 @@ export class RightSet {
 
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
   dropPrincipal(principal: string): void {
-    const others = [...this.#root.values()].flatMap(privileges =>
-      [MEMBER, ASSUME].flatMap(privilege => listStored(privileges.get(privilege)?.get(principal))),
+    const others = [...this.#root.values()].flatMap(rightsOfOther =>
+      [MEMBER, ASSUME].flatMap(role => listStored(rightsOfOther.get(role)?.get(principal))),
     );
     for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
   }
@@ -91,8 +91,8 @@ export class RightSet {
 
   /** The grants on one table or view, and on its columns. */
   grantsOn(table: string): Grant[] {
-    const privileges = [...this.#root.values()].flatMap(each => [...each.values()]);
-    const rights = inOrder(privileges.flatMap(tables => listStored(tables.get(table))));
+    const nodes = [...this.#root.values()].flatMap(rightsOfOne => [...rightsOfOne.values()]);
+    const rights = inOrder(nodes.flatMap(node => listStored(node.get(table))));
     return rights.filter(right => right.kind === 'grant'); // a group, too, is stored under its name
   }
 
@@ -100,8 +100,8 @@ export class RightSet {
     yield* inOrder(listStored(this.#root));
   }
 
-  #at(path: readonly string[]): Node | undefined {
-    return path.reduce<Node | undefined>((node, name) => node?.get(name), this.#root);
+  #at(path: readonly string[]): RightNode | undefined {
+    return path.reduce<RightNode | undefined>((node, name) => node?.get(name), this.#root);
   }
 
   #find(right: Right): StoredRight | undefined {
@@ -110,25 +110,26 @@ export class RightSet {
 
   /** Finds the rights that include a right. @param onlyWider whether the right on the same scope is omitted */
   #findCovering(right: Right, onlyWider = false): Right[] {
-    const [entity, privilege, table] = pathOf(right);
-    const tables = this.#at([entity, privilege]);
-    const isOnTable = right.kind === 'grant' && table !== DATABASE;
-    const names = isOnTable ? [table, ALL_NAMES, DATABASE] : [table];
-    const wider = names.map(name => tables?.get(name)?.get(WHOLE_TABLE)?.stored);
+    const [entity, permissionOrRole, onWhat] = pathOf(right);
+    const isOnTable = right.kind === 'grant' && onWhat !== NO_NAME;
+    const names = isOnTable ? [onWhat, ALL_NAMES, NO_NAME] : [onWhat];
+    const scopes = this.#at([entity, permissionOrRole]);
+    const wider = names.map(name => scopes?.get(name)?.get(NO_NAME)?.stored);
     const same = this.#find(right);
     const covering = new Set([same, ...wider]);
     if (onlyWider) covering.delete(same);
     return [...covering].flatMap(stored => stored?.right ?? []);
   }
 
+  /** Finds the rights on the same scope and on those that it contains. */
   #findCovered(right: Right): Right[] {
-    const [entity, privilege, table, column] = pathOf(right);
-    const isOnAnyTable = right.kind === 'grant' && (table === DATABASE || table === ALL_NAMES);
-    const scope = this.#at(isOnAnyTable ? [entity, privilege] : [entity, privilege, table]);
-    const name = isOnAnyTable ? table : column;
-    if (name !== ALL_NAMES) return listStored(name === '' ? scope : scope?.get(name)).map(stored => stored.right);
-    const named = [...(scope ?? [])].flatMap(([other, node]) => (other === '' ? [] : listStored(node)));
-    return named.map(stored => stored.right);
+    const [entity, permissionOrRole, onWhat, column] = pathOf(right);
+    const isOnManyTables = right.kind === 'grant' && (onWhat === NO_NAME || onWhat === ALL_NAMES);
+    const node = this.#at([entity, permissionOrRole]);
+    const [scope, name] = isOnManyTables ? [node, onWhat] : [node?.get(onWhat), column];
+    const parts = [...(scope ?? [])].flatMap(([part, child]) => (part === NO_NAME ? [] : child));
+    const covered = name === NO_NAME ? [scope] : name === ALL_NAMES ? parts : [scope?.get(name)];
+    return covered.flatMap(listStored).map(stored => stored.right);
   }
 
   /** Stores a right, or removes it. */
@@ -145,13 +146,13 @@ interface StoredRight {
   readonly order: number;
 }
 
-class Node extends NameMap<Node> {
+class RightNode extends NameMap<RightNode> {
   stored: StoredRight | undefined;
 }
 
 /** Empty nodes do not stay. */
-function storeAt(node: Node, [name = '', ...rest]: readonly string[], stored: StoredRight | undefined): void {
-  const child = node.get(name) ?? new Node();
+function storeAt(node: RightNode, [name = NO_NAME, ...rest]: readonly string[], stored: StoredRight | undefined): void {
+  const child = node.get(name) ?? new RightNode();
   if (rest.length > 0) storeAt(child, rest, stored);
   else child.stored = stored;
   if (child.stored || child.size > 0) node.set(name, child);
@@ -159,7 +160,7 @@ function storeAt(node: Node, [name = '', ...rest]: readonly string[], stored: St
 }
 
 /** Lists what is stored at a node and below it. */
-const listStored = (node: Node | undefined): StoredRight[] =>
+const listStored = (node: RightNode | undefined): StoredRight[] =>
   node ? [...(node.stored ? [node.stored] : []), ...[...node.values()].flatMap(listStored)] : [];
 
 const inOrder = (stored: StoredRight[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
@@ -171,16 +172,16 @@ const includingGrants = (grant: Grant): Grant[] =>
     ? [grant]
     : [grant.permission, 'ALL', 'DATABASE ADMIN'].map(permission => ({ ...grant, permission }));
 
-/** Keys that are not the name of a table or a column. */
-const [DATABASE, WHOLE_TABLE] = ['', ''];
+/** In place of a table: the database. In place of a column: the whole table, or what has no columns. */
+const NO_NAME = '';
 
-/** What is given: a permission in upper case, or one of these. */
-const [MEMBER, ASSUME] = ['member of', 'assume'];
+/** In place of a permission. No permission has parentheses. */
+const [MEMBER, ASSUME] = ['(member of)', '(assume)'];
 
-/** The names of the nodes above a stored right. */
-function pathOf(right: Right): readonly [entity: string, given: string, table: string, column: string] {
-  if (right.kind === 'membership') return [right.user, MEMBER, right.group, WHOLE_TABLE];
-  if (right.kind === 'assumption') return [right.entity, ASSUME, right.account, WHOLE_TABLE];
-  const { entity, permission, table = DATABASE, column = WHOLE_TABLE } = right;
+/** The names of the nodes above a stored right. `onWhat` is a group, a service account or a table. */
+function pathOf(right: Right): readonly [entity: string, permissionOrRole: string, onWhat: string, column: string] {
+  if (right.kind === 'membership') return [right.user, MEMBER, right.group, NO_NAME];
+  if (right.kind === 'assumption') return [right.entity, ASSUME, right.account, NO_NAME];
+  const { entity, permission, table = NO_NAME, column = NO_NAME } = right;
   return [entity, permission, table, column];
 }
