@@ -79,11 +79,11 @@ export class Schema {
   /** The definition of an object, which is parsed once; undefined if there is no such object, or its syntax is unknown. */
   definitionOf(object: Entry | string): Definition | undefined {
     const entry = typeof object === 'string' ? this.findObject(object) : object;
-    if (!entry || this.#definitions.has(entry)) return entry && this.#definitions.get(entry);
-    const findTable = (name: string) => this.findObject(name)?.statement;
-    const definition = tryParseDefinition(entry.statement, { defaults: this.defaults, findTable });
-    this.#definitions.set(entry, definition);
-    return definition;
+    if (entry && !this.#definitions.has(entry)) {
+      const findTable = (name: string) => this.findObject(name)?.statement;
+      this.#definitions.set(entry, tryParseDefinition(entry.statement, { defaults: this.defaults, findTable }));
+    }
+    return entry && this.#definitions.get(entry);
   }
 
   /** The rights that an entry gives, if any, and if they are known. `*` stands for the columns that a table has in the schema. */
@@ -157,4 +157,4 @@ export function dumpOrder(schema: Schema): Entry[] {
 }
 
 /** Compares strings in JavaScript's order, which is the server's too. */
-const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
