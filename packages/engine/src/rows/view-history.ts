@@ -188,24 +188,30 @@ export class ViewHistories {
     return (this.#dependencies.get(former.id) ?? []).filter(({ kind }) => kind !== 'view');
   }
 
-  /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
-  #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
+  /**
+   * The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it.
+   * @param readers the former view and those that read it; in a file, two views may read each other
+   */
+  #findUnreadSources(former: MaterializedView, current: MaterializedView, readers = [former]) {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources(current).map(name => catalogue.find(name)?.id));
     return this.#sourcesOf(former).filter(
-      source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),
+      source => !this.#findCurrentHolders(source, former, readers).some(({ id }) => readIds.has(id)),
     );
   }
 
-  #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+  #findCurrentHolders(source: CatalogueObject, reader: MaterializedView, readers = [reader]): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
-    const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
+    const isRecreated =
+      source.kind === 'materialized view' && successor?.kind === source.kind && !readers.includes(source);
     // A source that was recreated with another query has new rows. A reader in the wanted schema is meant to get the new rows. Any other
     // reader must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreatedView =
-      countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
+      countsAsHolder && this.#findUnreadSources(source, successor, [...readers, source]).length === 0
+        ? successor
+        : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreatedView];
     return holders.filter(holder => holder !== undefined);
   }
