@@ -1,17 +1,10 @@
-import {
-  type Kind,
-  type KindAndName,
-  kindKeywords,
-  type LocatedName,
-  OBJECT_KINDS,
-  type ObjectKind,
-} from '@sqlpipe/sql';
+import { type KindAndName, kindKeywords, type LocatedName, OBJECT_KINDS, type ObjectKind } from '@sqlpipe/sql';
 import { ALTER_PERMISSIONS, type Alter, type Alteration } from './alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Command =
   | { readonly action: 'alter'; readonly alters: readonly Alter[] }
-  | { readonly action: 'drop'; readonly kind: Kind; readonly name: string }
+  | ({ readonly action: 'drop' } & KindAndName)
   | { readonly action: 'drop all' }
   | { readonly action: 'rename'; readonly name: string; readonly to: string }
   | { readonly action: 'truncate'; readonly names: readonly string[] }
