@@ -6,13 +6,7 @@ import type { NameLookup } from '../parser/lookup.js';
 import { parseInt32, parseIntToken, roundUpToPowerOf2 } from '../parser/numbers.js';
 import { parseColumnType } from '../parser/types.js';
 import { EXPLICIT } from '../property.js';
-import {
-  type AlteredColumn,
-  type ColumnProperty,
-  expectEndOfAlter,
-  requireSymbol,
-  type StatedColumn,
-} from './column-property.js';
+import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbol } from './column-property.js';
 import { canConvert, isAcceptedConversion } from './conversions.js';
 import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
@@ -39,7 +33,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
 };
 
 /** Prints what ADD COLUMN accepts after the name of a column. Parquet settings are left out: they need an ALTER of their own. */
-export const printAddedColumn = (column: StatedColumn): string =>
+export const printAddedColumn = (column: Omit<Column, 'name' | 'dedup'>): string =>
   [TYPE, CACHE, INDEX].map(({ print }) => print?.(column, EXPLICIT)).join('');
 
 export function parseAddedColumn(cursor: Cursor, name: string, lookup: NameLookup) {

@@ -5,14 +5,7 @@ import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import {
-  type FoundObject,
-  findKind,
-  hasKnownDefinition,
-  type NameLookup,
-  readName,
-  requireObject,
-} from '../parser/lookup.js';
+import { type FoundObject, findKind, type NameLookup, readName, requireObject } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, rejectReserved, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';
@@ -276,7 +269,7 @@ class AlterParser {
     const given = cursor.requireNoSemicolon('column name');
     const name = lookup.hasFeature('quoted ALTER COLUMN') ? unquoteToken(given) : given;
     const column = this.#findColumn(name);
-    if (hasKnownDefinition(object) && !column)
+    if (object.columns && !column)
       throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
     const token = cursor.requireNoSemicolon(isTable ? WORDS_AFTER_TABLE_COLUMN : WORDS_AFTER_VIEW_COLUMN);
     const word = token.toLowerCase();
@@ -306,7 +299,7 @@ class AlterParser {
       return { action: 'suspend wal', name };
     }
     if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
-    if (object.kind === 'table' && hasKnownDefinition(object) && !object.isSuspended)
+    if (object.kind === 'table' && object.columns && !object.isSuspended)
       throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
     return { action: 'rebase wal', name };
   }

@@ -126,24 +126,17 @@ export function findSampling(body: string): { interval: string; timeZone: string
   return { interval, timeZone: time < 0 ? undefined : unquoteToken(query[time + 2]?.text ?? '') };
 }
 
-interface Sampling {
-  readonly depth: number;
-  readonly interval: string;
-  /** The index of SAMPLE; undefined for a `timestamp_floor`. */
-  readonly index?: number;
-}
-
-/** A `timestamp_floor` counts where a column of a SELECT begins. */
-function findSamplings(tokens: readonly QueryToken[]): Sampling[] {
+/** A `timestamp_floor` counts where a column of a SELECT begins. It has no `index`, which is that of SAMPLE. */
+function findSamplings(tokens: readonly QueryToken[]) {
   const inColumns: boolean[] = []; // by depth
-  return tokens.flatMap((token, index): Sampling[] => {
+  return tokens.flatMap((token, index) => {
     const { depth, text } = token;
     if (text === '(') inColumns[depth + 1] = false;
     if (isKeyword(token, 'select', 'from')) inColumns[depth] = isKeyword(token, 'select');
     const interval = unquoteToken(tokens[index + 2]?.text ?? '').replace(/^(?!\d)/, '1');
-    if (isKeyword(token, 'sample') && isKeyword(tokens[index + 1], 'by')) return [{ depth, interval, index }];
+    if (isKeyword(token, 'sample') && isKeyword(tokens[index + 1], 'by')) return { depth, interval, index };
     const isColumn = inColumns[depth] && isKeyword(tokens[index - 1], 'select', 'distinct', ',');
     const isFloor = isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(';
-    return isColumn && isFloor ? [{ depth, interval }] : [];
+    return isColumn && isFloor ? { depth, interval } : [];
   });
 }
