@@ -77,3 +77,12 @@ test('a plan is rejected at once, although its writer is not done', async t => {
   t.is(code, 1);
   t.regex(stderr, /a plan must be read completely before anything is sent; remove --stream/);
 });
+
+test('a rejection is printed at once, although the writer is not done', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await inProcess(t, { DST: url });
+  const waitForMessage = "timeout 20 sh -c 'until grep NOPE messages; do sleep 0.1; done' >&2";
+  const writer = `printf 'CREATE TABLE t (x NOPE)\\0'; ${waitForMessage}; printf 'CREATE TABLE u (x INT)\\0'`;
+  const { stderr } = await run.bash(`touch messages; { ${writer}; } | sqlapply --stream $DST 2> messages`);
+  t.regex(stderr, /unsupported column type: NOPE/);
+});

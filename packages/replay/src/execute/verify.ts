@@ -5,12 +5,13 @@
 import { type Client, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { identify, isAclKind, isRightKind, readStatementHead } from '@sqlpipe/sql';
-import type { Outcome, StatementResult } from '../outcome.js';
+import { isReject, type Outcome, type StatementResult } from '../outcome.js';
 import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
 
 /**
- * The number of objects that are read back together. Their outcomes wait until then. The outcomes of a plan do not wait, because an object
- * that differs ends the plan. Access control does not count, because it is read all at once.
+ * The number of objects that are read back together. Their outcomes wait until then, or until one is rejected: the user wants to know at
+ * once. The outcomes of a plan do not wait, because an object that differs ends the plan. Access control does not count, because it is
+ * read all at once.
  */
 const BATCH_SIZE = 100;
 
@@ -29,7 +30,7 @@ export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: 
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (!isAclKind(outcome.identity.kind)) count++;
-      if (count < BATCH_SIZE && !outcome.planHead) continue;
+      if (count < BATCH_SIZE && !outcome.planHead && !isReject(outcome)) continue;
       yield* await readWaiting();
       [waiting, count] = [[], 0];
     }
