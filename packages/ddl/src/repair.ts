@@ -20,34 +20,36 @@ export function repair(row: string): { statement: string; notes: string[]; warni
 }
 
 /** Matches the types of columns, with the options of symbols as QuestDB 9.0 to 9.2 print them. */
-const PRINTED_TYPE =
+const TYPE_SOURCE =
   PLAIN_TYPES.join('|') +
   String.raw`|INTERVAL|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
-const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
+const POSTING_SOURCE = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
 /** Matches the name and the rest of a column. A name has at most 127 characters, and may contain blanks and words that look like types. */
-const COLUMN = new RegExp(String.raw`^([^(]{1,127}?)( (?:${PRINTED_TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+const COLUMN_LINE = new RegExp(
+  String.raw`^([^(]{1,127}?)( (?:${TYPE_SOURCE}|ARRAY|${POSTING_SOURCE})(?: PARQUET\(.*\))?)$`,
+);
 
 /** Matches a name that needs no quotes. It has no letter outside of ASCII whose lower case is ASCII, because that could make a keyword. */
-const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
+const BARE_NAME_SOURCE = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
 
 /** Matches reserved words in any case. The flag `i` would be slower for names that are not ASCII. */
-const RESERVED_WORD = [...RESERVED]
+const RESERVED_SOURCE = [...RESERVED]
   .map(word => word.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
   .join('|');
 
-const CLEAN_COLUMN = `(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${PRINTED_TYPE})`;
+const CLEAN_COLUMN_SOURCE = `(?!(?:${RESERVED_SOURCE}) )${BARE_NAME_SOURCE} (?:${TYPE_SOURCE})`;
 
 /** Matches a column that needs no repair. This is faster than to repair it, and most tables have many of these. */
-const IS_CLEAN = new RegExp(`^${CLEAN_COLUMN}$`);
+const CLEAN_COLUMN_LINE = new RegExp(`^${CLEAN_COLUMN_SOURCE}$`);
 
 /** Matches a statement that can be replayed unchanged: names that need no quotes, known types, no volume, one `;`. */
 const CLEAN_TABLE = new RegExp(
-  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t${CLEAN_COLUMN}(?:,\n|\n(?=\))))+\)` +
-    String.raw`(?: timestamp\(${BARE_NAME}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t${CLEAN_COLUMN_SOURCE}(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\(${BARE_NAME_SOURCE}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
     String.raw`(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
-    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE_NAME}(?:,${BARE_NAME})*\))?;$`,
+    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE_NAME_SOURCE}(?:,${BARE_NAME_SOURCE})*\))?;$`,
 );
 
 /** Whether a row is one CREATE TABLE that needs no repair. This check is fast, and nearly all rows pass it. */
@@ -56,8 +58,8 @@ export const isCleanTable = (row: string): boolean => CLEAN_TABLE.test(row);
 /** Quotes the names that need quotes, and rewrites columns whose type cannot be written. */
 function repairTable(row: string, notes: string[], warnings: string[]): string {
   const head = /^CREATE TABLE '[^']+' (?=\( \n\t)/.exec(row)?.[0];
-  const end = row.indexOf('\n)');
-  if (!head || end < 0) return row;
+  const columnsEnd = row.indexOf('\n)');
+  if (!head || columnsEnd < 0) return row;
   const quoted = new Set<string>();
   const repairName = (bare: string): string => {
     // A server prints no invalid name. A text that was edited may have one: for example, two columns on one line.
@@ -67,33 +69,29 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
   };
   const repairList = (opening: string, comma: string, text: string): string => {
     const opened = text.indexOf(opening);
-    if (opened < 0) return text;
     const start = opened + opening.length;
     const end = text.indexOf(')', start);
-    return end < 0
-      ? text
-      : text.slice(0, start) + text.slice(start, end).split(comma).map(repairName).join(comma) + text.slice(end);
+    if (opened < 0 || end < 0) return text; // no such list
+    const names = text.slice(start, end).split(comma).map(repairName);
+    return text.slice(0, start) + names.join(comma) + text.slice(end);
   };
-  const column = (line: string): PrintedColumn => {
+  const repairColumn = (line: string): PrintedColumn => {
     const blank = line.indexOf(' ');
     if (blank < 0) return [line, '']; // no column
-    const [, bare = line.slice(0, blank), definition = line.slice(blank)] = COLUMN.exec(line) ?? [];
+    const [, bare = line.slice(0, blank), definition = line.slice(blank)] = COLUMN_LINE.exec(line) ?? [];
     return [repairName(bare), repairList(' INCLUDE (', ', ', definition)];
   };
 
-  const columns = row.slice(`${head}( \n\t`.length, end);
-  const tail = repairList('\n) timestamp(', ',', row.slice(end));
-  const repaired =
-    head +
-    repairColumns(columns, column, warnings) +
-    repairVolume(repairList('\nDEDUP UPSERT KEYS(', ',', tail), notes);
+  const columns = repairColumns(row.slice(`${head}( \n\t`.length, columnsEnd), repairColumn, warnings);
+  const tail = repairList('\nDEDUP UPSERT KEYS(', ',', repairList('\n) timestamp(', ',', row.slice(columnsEnd)));
+  const repaired = head + columns + repairVolume(tail, notes);
   if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
   return repaired;
 }
 
-const QUERY_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_PATTERN}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
+const QUERY_COLUMN_SOURCE = String.raw`(?:CAST\(NULL AS ${TYPE_PATTERN}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
 const REPAIR_FORM = new RegExp(
-  String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${QUERY_COLUMN}(?:, ${QUERY_COLUMN})* FROM long_sequence\(0\)\n\)`,
+  String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${QUERY_COLUMN_SOURCE}(?:, ${QUERY_COLUMN_SOURCE})* FROM long_sequence\(0\)\n\)`,
 );
 
 /** Whether a table is created from a query that `repair` wrote. Such a query reads no table. */
@@ -109,7 +107,7 @@ function repairColumns(list: string, repairColumn: (line: string) => PrintedColu
     const query = printAsQuery(lines.map(repairColumn), warnings);
     if (query !== undefined) return query;
   }
-  return `( \n\t${lines.map(line => (IS_CLEAN.test(line) ? line : repairColumn(line).join(''))).join(SEPARATOR)}`;
+  return `( \n\t${lines.map(line => (CLEAN_COLUMN_LINE.test(line) ? line : repairColumn(line).join(''))).join(SEPARATOR)}`;
 }
 
 /** Prints columns as a query. Only a query, `SELECT ARRAY[]`, can create the type of an empty array. Undefined without such a column. */
@@ -151,15 +149,15 @@ function removeSemicolon(body: string, notes: string[]): string {
   return trimQuery(body.slice(0, -1));
 }
 
-const CLAUSE = ', IN VOLUME ';
+const MISPRINTED_VOLUME = ', IN VOLUME ';
 
-/** Repairs IN VOLUME at the end of a CREATE. Removes the comma that the server prints before IN, and quotes the volume. */
-function repairVolume(end: string, notes: string[]): string {
-  const start = end.indexOf(CLAUSE);
-  if (start < 0) return end;
-  const rest = end.slice(start + CLAUSE.length);
+/** Repairs IN VOLUME among the clauses after the body: removes the comma that the server prints before IN, and quotes the volume. */
+function repairVolume(tail: string, notes: string[]): string {
+  const start = tail.indexOf(MISPRINTED_VOLUME);
+  if (start < 0) return tail;
+  const rest = tail.slice(start + MISPRINTED_VOLUME.length);
   const [volume = ''] = rest.split(/\n| OWNED BY |;$/, 1);
-  if (volume === '' || volume === rest) return end;
+  if (volume === '' || volume === rest) return tail;
   notes.push('removed the comma before IN VOLUME');
-  return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
+  return `${tail.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }
