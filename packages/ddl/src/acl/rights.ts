@@ -53,16 +53,13 @@ function readStatement(
 
 /** Parses the individual rights that a statement gives; undefined if there are none. @param columnsOf what `*` stands for, if known */
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
-  rightsOf(readStatement(statement, { columnsOf }), true);
+  listRights(readStatement(statement, { columnsOf }), true);
 
 /** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
-export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readStatement(statement), false);
+export const parseRevocation = (statement: string): Right[] | undefined => listRights(readStatement(statement), false);
 
-/**
- * The individual rights that a statement gives or takes away. Undefined if they depend on unknown columns, or if the statement does not do
- * what `gives` says.
- */
-function rightsOf(parsed: RightsStatement | undefined, gives: boolean) {
+/** Lists the individual rights that a statement gives, or takes away if `gives` is false. Undefined if they depend on unknown columns. */
+function listRights(parsed: RightsStatement | undefined, gives: boolean) {
   if (parsed?.gives !== gives) return undefined;
   if (parsed.kind === 'membership')
     return parsed.groups.map(({ name: group }): Right => ({ kind: 'membership', user: parsed.user.name, group }));
@@ -82,15 +79,15 @@ export const printRight = (right: Right): string => printRightStatement(right, [
 /** The statement that removes one right. */
 export const printRevocation = (right: Right): string => printRightStatement(right, ['REMOVE', 'REVOKE', 'FROM']);
 
-function printRightStatement(right: Right, [user, grant, to]: readonly [string, string, string]): string {
+function printRightStatement(right: Right, [addWord, grantWord, preposition]: readonly [string, string, string]) {
   if (right.kind === 'membership')
-    return `${user} USER ${quoteAclName(right.user)} ${to} ${quoteAclName(right.group)};`;
+    return `${addWord} USER ${quoteAclName(right.user)} ${preposition} ${quoteAclName(right.group)};`;
   const what =
     right.kind === 'assumption'
       ? `ASSUME SERVICE ACCOUNT ${quoteAclName(right.account)}`
       : `${right.permission}${printScope(right.table, right.column === undefined ? [] : [right.column])}`;
-  const option = grant === 'GRANT' && right.hasGrantOption ? ' WITH GRANT OPTION' : '';
-  return `${grant} ${what} ${to} ${quoteAclName(right.entity)}${option};`;
+  const option = grantWord === 'GRANT' && right.hasGrantOption ? ' WITH GRANT OPTION' : '';
+  return `${grantWord} ${what} ${preposition} ${quoteAclName(right.entity)}${option};`;
 }
 
 /** The scope of a grant, which follows its permissions. @param columns empty for the complete table */
@@ -121,12 +118,12 @@ export function locateNamesInRights(statement: string, kind: Kind) {
 /** Sorts grants, the widest scope first: it removes narrower grants with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
-    .map(grant => ({ grant, scope: scopeOf(readStatement(statementOf(grant), { ignoresRest: true })) }))
-    .sort((a, b) => a.scope - b.scope)
+    .map(grant => ({ grant, rank: rankScope(readStatement(statementOf(grant), { ignoresRest: true })) }))
+    .sort((a, b) => a.rank - b.rank)
     .map(({ grant }) => grant);
 
 /** Ranks the scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
-function scopeOf(parsed: RightsStatement | undefined): number {
+function rankScope(parsed: RightsStatement | undefined): number {
   const scopes = parsed?.kind === 'grant' ? parsed.scopes.map(({ scope }) => scope) : [];
   if (scopes.some(({ column }) => column !== undefined)) return 3;
   if (scopes.some(({ table }) => table === ALL_NAMES)) return 1;

@@ -137,9 +137,9 @@ class RightsParser {
     const all = this.context.columnsOf?.(table.name);
     if (!all && isChecked) throw missingError(start, table.name);
     if (!all) return [{ ...toScope(ALL_NAMES), excluded }];
-    for (const { name, start } of isChecked ? excluded : [])
-      if (!all.some(column => isSameName(column, name)))
-        throw new RejectionError(start, `column does not exist [table=${table.name}, column=${name}]`);
+    for (const each of isChecked ? excluded : [])
+      if (!all.some(column => isSameName(column, each.name)))
+        throw new RejectionError(each.start, `column does not exist [table=${table.name}, column=${each.name}]`);
     const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
     if (columns.length === 0 && isChecked) throw new RejectionError(start, `no column is left [table=${table.name}]`);
     return columns.map(toScope);
