@@ -1,6 +1,6 @@
 import { isRightKind, type Kind } from '@sqlpipe/sql';
 import { Cursor, tryParse } from '../parser/cursor.js';
-import { needsQuotes } from '../parser/names.js';
+import { needsQuotes, PLAIN_NAME } from '../parser/names.js';
 import {
   ALL_NAMES,
   parseRightsStatement,
@@ -100,7 +100,7 @@ export function printScope(table: string | undefined, columns: readonly string[]
 
 /** A name as it is written in a statement of access control: without quotes if every server accepts that. */
 export const quoteAclName = (name: string): string =>
-  /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  PLAIN_NAME.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /**
  * Finds the names in a statement that gives rights, in the order of the text, whatever follows its clauses. Empty for other kinds.

@@ -5,6 +5,9 @@ import { RESERVED } from './words.js';
 /** The characters of valid names that end a bare name or open a quote (each character was tried on 9.3.4). */
 const ENDS_NAME = /[ ;`&|^<=>[\]]/;
 
+/** The form of a name that needs no quotes in any statement, unless it is a keyword. */
+export const PLAIN_NAME = /^[\p{L}_][\p{L}\d_]*$/u;
+
 /** Whether a name has to be quoted; false if it already has quotes. */
 export const needsQuotes = (name: string): boolean =>
   !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(name));

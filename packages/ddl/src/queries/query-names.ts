@@ -1,5 +1,6 @@
 /*! Finds the names of tables after FROM and before columns (`trades.price`); aliases do not count. The rules were observed on 9.3.4. */
 import { keywordOf, NameMap, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
+import { PLAIN_NAME } from '../parser/names.js';
 import { wordsWith } from '../parser/words.js';
 
 /** What a name stands for, which decides how another name has to be written there. */
@@ -15,7 +16,7 @@ const NO_ALIAS = wordsWith('reserved', 'no alias');
 const NOT_BARE = wordsWith('reserved', 'no alias', 'before table');
 
 /** Whether a name needs no quotes in any position of a statement or a query. */
-export const isBareName = (name: string): boolean => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NOT_BARE.has(name);
+export const isBareName = (name: string): boolean => PLAIN_NAME.test(name) && !NOT_BARE.has(name);
 
 /** The words after which a quoted name is not an alias. */
 const BEFORE_COLUMN = wordsWith('reserved', 'before column');
