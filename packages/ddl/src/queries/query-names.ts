@@ -23,7 +23,7 @@ const BEFORE_COLUMN = wordsWith('reserved', 'before column');
 BEFORE_COLUMN.delete('as');
 
 /** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */
-const MAX_LENGTH = 400;
+const MAX_QUALIFIER_LENGTH = 400;
 
 interface TableScope {
   /** The names that can precede its columns: true for the name of a table, false for an alias or an expression. */
@@ -33,10 +33,15 @@ interface TableScope {
   /** The number of tokens so far; a name is counted once. */
   tokenCount: number;
   /** Whether the parentheses contain only a table's name, as in `FROM (trades)`. Then the outer query can use that name before columns. */
-  isBare: boolean;
+  holdsOnlyTable: boolean;
 }
 
-const newScope = (): TableScope => ({ tables: new NameMap(), pending: new NameMap(), tokenCount: 0, isBare: false });
+const newScope = (): TableScope => ({
+  tables: new NameMap(),
+  pending: new NameMap(),
+  tokenCount: 0,
+  holdsOnlyTable: false,
+});
 
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
@@ -64,15 +69,12 @@ export class QueryNames {
     const scope = this.#scope;
     if (inner === scope) return;
     this.#resolve(inner);
-    // The other names may belong to the outer query. The smaller map goes into the larger one: else nesting would take quadratic time.
-    const [large, small] = scope.pending.size < inner.pending.size ? [inner, scope] : [scope, inner];
-    for (const [key, names] of small.pending) addPending(large.pending, key, names);
-    scope.pending = large.pending;
+    scope.pending = mergePending(scope.pending, inner.pending); // the other names may belong to the outer query
     const alias = aliasIn(ahead);
     if (alias !== undefined) scope.tables.set(alias, false);
-    else if (inner.isBare)
+    else if (inner.holdsOnlyTable)
       for (const [key, isTable] of inner.tables) if (!scope.tables.has(key)) scope.tables.set(key, isTable);
-    scope.isBare = inner.isBare && scope.tokenCount === 1 && ahead.peek()?.text === ')';
+    scope.holdsOnlyTable = inner.holdsOnlyTable && scope.tokenCount === 1 && ahead.peek()?.text === ')';
   }
 
   nextOperand(): void {
@@ -86,7 +88,7 @@ export class QueryNames {
     const alias = aliasIn(ahead);
     const scope = this.#scope;
     scope.tables.set(alias ?? table.name, alias === undefined && isTable);
-    scope.isBare = scope.tokenCount === 1 && ahead.peek()?.text === ')';
+    scope.holdsOnlyTable = scope.tokenCount === 1 && ahead.peek()?.text === ')';
   }
 
   addBase(base: NameSpan): void {
@@ -123,7 +125,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
   const { start, text } = ahead.peek() as Token;
   let end = start + text.length;
   let name = unquote(text);
-  for (let distance = 1; end - start < MAX_LENGTH; distance += 2) {
+  for (let distance = 1; end - start < MAX_QUALIFIER_LENGTH; distance += 2) {
     if (!isDot(ahead.peek(distance), end)) return;
     const part = ahead.peek(distance + 1);
     if (part?.start !== end + 1 || (part.type === 'punctuation' && part.text !== '*')) return;
@@ -153,6 +155,13 @@ function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
   if (!token || token.type === 'punctuation' || /^[\d@]/.test(token.text)) return undefined;
   return NO_ALIAS.has(keywordOf(token)) ? undefined : unquote(token.text);
+}
+
+/** Adds the smaller map to the larger one. Otherwise, nested queries would take quadratic time. */
+function mergePending(one: TableScope['pending'], other: TableScope['pending']): TableScope['pending'] {
+  if (one.size < other.size) return mergePending(other, one);
+  for (const [key, names] of other) addPending(one, key, names);
+  return one;
 }
 
 function addPending(pending: TableScope['pending'], key: string, names: TableName[]): void {
