@@ -1,13 +1,16 @@
+import { isSimilar } from '@sqlpipe/text';
 import { identify } from './identify.js';
 import { isObjectKind, isRightKind } from './kinds.js';
 import { isQuoted, keywordOf, significantTokens, type Token, TokenReader, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const CREDENTIAL_WORDS = new Set(['PASSWORD', 'TOKEN', 'JWK']);
+/** Quoted text after these words is secret too, whatever is between them. */
+const SIMILAR_WORDS = [...CREDENTIAL_WORDS, 'IDENTIFIED'];
 /** Words that may come between such a word and its secret. */
 const CONNECTORS = new Set(['=', ':', 'IS', 'TO', 'TYPE', 'REST']);
-/** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
-const WORDS_INSTEAD_OF_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
+/** Words that may follow instead of a secret: `REVOKE ADD PASSWORD FROM`, `CREATE TOKEN TYPE REST WITH TTL`. */
+const WORDS_INSTEAD_OF_SECRET = new Set(['WITH', 'FROM', 'ON']);
 
 /** If `isRest`, it is the complete rest of the statement, because nothing shows where in it the secret is. */
 type Secret = Pick<Token, 'text' | 'start'> & { isRest?: boolean };
@@ -55,38 +58,49 @@ function firstWords(text: string): string[] {
 
 /** The CREATE of an object has no secrets. The results do not overlap: all of them together are no longer than the statement. */
 function locateSecrets(statement: string): Secret[] {
-  if (!/password|token|jwk|user|account/i.test(statement)) return [];
   const { kind } = identify(statement);
   if (isObjectKind(kind)) return [];
   const words = new TokenReader(significantTokens(statement));
-  return !isRightKind(kind) && skipPrincipal(words)
-    ? [...secretsOfPrincipal(statement, words)]
-    : secretsAfterKeywords(statement, OBJECT_WORDS.has(words.word));
+  const { word: verb } = words;
+  const isRight = isRightKind(kind);
+  if (!isRight && skipPrincipal(words, statement)) return [...secretsOfPrincipal(statement, words)];
+  const isOfObject = isSimilar(words.word, OBJECT_WORDS);
+  return secretsAfterKeywords(statement, isOfObject, isRight || isOfObject, isOfObject || OTHER_VERBS.has(verb));
 }
 
 /** Verbs of statements that give no principal a secret, although `USER` may be their second word. */
 const OTHER_VERBS = new Set('ADD ASSUME DROP EXIT GRANT INSERT REMOVE REVOKE SELECT SHOW UPDATE WITH'.split(' '));
-const OBJECT_WORDS = new Set(['TABLE', 'VIEW', 'MATERIALIZED', 'LIVE']);
+const OBJECT_WORDS = ['TABLE', 'VIEW', 'MATERIALIZED', 'LIVE'];
+const PRINCIPAL_WORDS = ['USER', 'ACCOUNT', 'GROUP'];
 
-/** Reads up to the end of the principal's name; false if the statement creates or alters no principal. The verb may be misspelt. */
-function skipPrincipal(words: TokenReader): boolean {
+/** Reads up to the end of the principal's name; false if the statement creates or alters no principal. Words may be misspelt. */
+function skipPrincipal(words: TokenReader, statement: string): boolean {
   const { word: verb } = words;
   words.next();
   words.accept('OR REPLACE');
-  if (OTHER_VERBS.has(verb) || OBJECT_WORDS.has(words.word)) return false;
-  if (verb === 'SET' && words.accept('PASSWORD FOR')) {
-    words.readName();
-    if (words.peek()?.text === '=') words.next();
+  if (OTHER_VERBS.has(verb) || isSimilar(words.word, OBJECT_WORDS)) return false;
+  if (verb === 'SET' && isSimilar(words.word, ['PASSWORD'])) {
+    words.next();
+    if (words.accept('FOR')) words.readName();
+    skipConnectors(words);
     return true;
   }
-  words.accept('SERVICE');
-  const isPrincipal = ['USER', 'ACCOUNT', 'GROUP'].some(word => words.accept(word));
-  if (!isPrincipal && verb !== 'CREATE' && verb !== 'ALTER') return false;
-  if (!isPrincipal && (!words.word || CREDENTIAL_WORDS.has(words.word))) return true;
-  if (!isPrincipal) words.next(); // `USER` misspelt
+  if (isSimilar(words.word, ['SERVICE'])) words.next();
+  const isPrincipal = isSimilar(words.word, PRINCIPAL_WORDS);
+  const mayBePrincipal = (verb === 'CREATE' || verb === 'ALTER') && /password|token|jwk|user|account/i.test(statement);
+  if (!isPrincipal && !mayBePrincipal) return false;
+  if (!isPrincipal && (!words.word || isSimilar(words.word, SIMILAR_WORDS))) return true;
+  words.next();
   for (const guard of ['IF NOT EXISTS', 'IF EXISTS']) words.accept(guard);
   if (isPrincipal || words.word) words.readName();
   return true;
+}
+
+/** Returns the last connector. */
+function skipConnectors(words: TokenReader): Token | undefined {
+  let last: Token | undefined;
+  while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next();
+  return last;
 }
 
 /** Words after the name of a principal that are no secrets. The words `identified` and `set` are those of other databases. */
@@ -94,22 +108,24 @@ const HARMLESS_WORDS = new Set('WITH CREATE DROP ENABLE DISABLE REFRESH TYPE RES
 
 /**
  * Finds the secrets after the name of a principal. Quoted text is secret, except owners and aliases. The words of the grammar are shown.
- * A word before quoted text is shown too, because it may be a misspelt keyword. From any other word on, and after PASSWORD without
+ * A first word before quoted text is shown too, because it may be a misspelt keyword. From any other word on, and after PASSWORD without
  * quotes, the complete rest is secret.
  */
 function* secretsOfPrincipal(statement: string, words: TokenReader): Generator<Secret> {
+  let isAfterKeyword = false;
   for (let token = words.peek(); token; token = words.peek()) {
     if (words.accept('OWNED BY')) words.readName();
     else if (words.accept('EXTERNAL ALIAS') || words.accept('TTL')) words.next();
     else if (words.accept('NO PASSWORD')) continue;
     else if (isQuoted(token)) yield words.next() as Token;
     else if (CREDENTIAL_WORDS.has(words.word)) {
-      let last = words.next() as Token;
-      while (CONNECTORS.has(words.peek()?.text.toUpperCase() ?? '')) last = words.next() as Token;
+      isAfterKeyword = true;
+      words.next();
+      const last = skipConnectors(words) ?? token;
       const next = words.peek();
       if (!(next && (isQuoted(next) || words.word === 'WITH')))
         return yield* restOf(statement, next?.start ?? last.start + last.text.length);
-    } else if (HARMLESS_WORDS.has(token.text.toUpperCase()) || isBeforeQuotes(words)) words.next();
+    } else if (HARMLESS_WORDS.has(token.text.toUpperCase()) || (!isAfterKeyword && isBeforeQuotes(words))) words.next();
     else return yield* restOf(statement, token.start);
   }
 }
@@ -131,17 +147,26 @@ function* restOf(statement: string, from: number): Generator<Secret> {
   if (end > start) yield { text: statement.slice(start, end), start, isRest: true };
 }
 
-/** In other statements, text after PASSWORD, TOKEN or JWK is secret. If these may be columns of an object, only quoted text is secret. */
-function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] {
+/**
+ * In other statements, text after PASSWORD, TOKEN or JWK is secret. If these may be columns of an object, only quoted text is secret. So is
+ * it after a misspelt word: of an object the next token, of a known verb all up to a comma, else all.
+ */
+function secretsAfterKeywords(statement: string, isOfObject: boolean, hasName: boolean, isKnown: boolean): Secret[] {
   const secrets: Secret[] = [];
   let end = 0;
   let isSecretNext = false;
+  let areQuotesSecret = false;
+  let isNameNext = hasName;
   for (const token of significantTokens(statement)) {
-    isSecretNext &&= !WORDS_INSTEAD_OF_SECRET.has(keywordOf(token));
-    if (isSecretNext && CONNECTORS.has(token.text.toUpperCase())) continue;
+    const word = keywordOf(token);
+    const isInstead = word === 'TO' ? isNameNext : WORDS_INSTEAD_OF_SECRET.has(word);
+    isNameNext &&= word !== 'TO'; // only the first
+    isSecretNext &&= !isInstead;
+    areQuotesSecret &&= !(isInstead && isKnown && word !== 'WITH');
+    if ((isSecretNext || areQuotesSecret) && CONNECTORS.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const previous = secrets.at(-1);
-    if (isSecretNext && (isQuoted(token) || (start >= end && !isOfObject))) {
+    if (isQuoted(token) ? areQuotesSecret : isSecretNext && start >= end && !isOfObject) {
       if (previous && start < end) previous.text = previous.text.slice(0, start - previous.start);
       const pattern = isQuoted(token) ? QUOTED_SECRET : BARE_SECRET;
       pattern.lastIndex = start;
@@ -149,7 +174,9 @@ function secretsAfterKeywords(statement: string, isOfObject: boolean): Secret[] 
       if (text) secrets.push({ text, start });
       end = start + text.length;
     }
-    isSecretNext = CREDENTIAL_WORDS.has(keywordOf(token));
+    isSecretNext = CREDENTIAL_WORDS.has(word);
+    areQuotesSecret &&= !isOfObject && !(isKnown && token.text === ',');
+    areQuotesSecret ||= isSimilar(word, SIMILAR_WORDS);
   }
   return secrets;
 }

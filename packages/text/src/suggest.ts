@@ -7,6 +7,10 @@ export function formatSuggestion(typed: string, words: readonly string[]): strin
   return close[0] ? `; did you mean ${close[0].word}?` : '';
 }
 
+/** Whether a word is one of these, perhaps with one typing error. */
+export const isSimilar = (typed: string, words: readonly string[]): boolean =>
+  words.some(word => Math.abs(typed.length - word.length) < 2 && countEdits(typed, word, 1) < 2);
+
 /** The number of letters to insert, remove, replace or swap with the next one to turn one word into the other; `Infinity` above `limit`. */
 function countEdits(a: string, b: string, limit = 3): number {
   if (a === b) return 0;
