@@ -27,34 +27,38 @@ const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) a
 
 /** Adds an ALTER after the assertions and statements that it needs, unless rows of the table forbid it. @returns whether it was added */
 function alterTable(table: string, alteration: Alteration, properties: readonly PropertyName[], draft: Draft) {
-  const { context } = draft;
-  const current = draft.engine.definitionOf(table) as TableDefinition;
+  const current = tableIn(draft, table);
   const { name } = current;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = toStatementChange(statement, { kind: 'table', name }, properties);
   const conversion = findConversion(current, alteration);
   // Rows that are older than the column store no value. Such a row shows 0 for a BYTE, but NULL for an INT. So an UPDATE stores 0 first.
-  const fill =
-    conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
-  const actions = [...fill.map(() => 'fill'), alteration.action];
-  const tableOfB = { ...current, name: context.renames.nameBeforePlan(name) };
-  const isTimestamp = alteration.action === 'rename column' && isSameName(alteration.column, current.timestamp);
-  const obstacle =
-    current.wal && isTimestamp
-      ? formatUnalterable(name, { reason: 'the designated timestamp of a WAL table', needsNewTable: true })
-      : (findRowObstacle(findPartitionConditions(tableOfB, actions, context.version), context) ??
-        (conversion && findMisfitObstacle(conversion, context)));
+  const needsFill = conversion && !hasNull(conversion.from) && hasNull(conversion.to);
+  const actions = needsFill ? ['fill', alteration.action] : [alteration.action];
+  const obstacle = findObstacle(current, alteration, actions, draft);
   if (obstacle !== undefined) {
     draft.omit(change, ...obstacle);
     return false;
   }
-  const assertions = findPartitionConditions(current, actions, context.version).filter(
-    ({ statement }) => !draft.hasStep(statement),
-  );
+  const partitionConditions = findPartitionConditions(current, actions, draft.context.version);
+  const assertions = partitionConditions.filter(condition => !draft.hasStep(condition.statement));
   const unchanged = conversion ? draft.recordConversion(conversion) : [];
   // The assertions on values do not see rows that the server has not applied yet, but the ALTER converts those rows too.
   const applied = unchanged.length > 0 ? [allAppliedAssertion(name)] : [];
+  const fill = needsFill ? [printFill(conversion, conversion.from)] : [];
   return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
+}
+
+/** Why the plan leaves out an ALTER: it would harm rows, or the server does not execute it for such a table. */
+function findObstacle(table: TableDefinition, alteration: Alteration, actions: readonly string[], { context }: Draft) {
+  if (table.wal && alteration.action === 'rename column' && isSameName(alteration.column, table.timestamp))
+    return formatUnalterable(table.name, { reason: 'the designated timestamp of a WAL table', needsNewTable: true });
+  const tableOfB = { ...table, name: context.renames.nameBeforePlan(table.name) };
+  const conversion = findConversion(table, alteration);
+  return (
+    findRowObstacle(findPartitionConditions(tableOfB, actions, context.version), context) ??
+    (conversion && findMisfitObstacle(conversion, context))
+  );
 }
 
 /** Whether it is a table of CREATE TABLE … AS (SELECT …). Its columns are not known, so the plan does not change it. */
@@ -69,7 +73,7 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
     if (hasOtherQuery && !draft.alter('view', current.name, { action: 'query', body: wanted.body }, ['query']))
       draft.blocked.add(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.tablesToRebuild.has(name) && !differsOnlyByRetention(wanted, current, draft))
+  else if (draft.context.tablesToRebuild.has(name) && !differsOnlyByExpiry(wanted, current, draft))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
@@ -82,12 +86,12 @@ export function alterObject(entry: Entry, wanted: Definition, draft: Draft): voi
   }
 }
 
-/** If only the retention differs, no rebuild is needed: an ALTER at the end of the plan sets it. */
-function differsOnlyByRetention(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
-  const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
+/** If only the expiry of rows differs, no rebuild is needed: an ALTER at the end of the plan sets it. */
+function differsOnlyByExpiry(wanted: TableDefinition, current: Definition, draft: Draft): boolean {
+  const properties = propertiesOf(wanted.kind).flatMap(({ alter }) =>
     alter?.changesExpiry && alter.between(wanted, current, draft.engine.hasFeature) ? alter.sets : [],
   );
-  return compareDefinitions(wanted, current).differences.every(({ property }) => altered.includes(property));
+  return compareDefinitions(wanted, current).differences.every(({ property }) => properties.includes(property));
 }
 
 /** What makes the server drop more rows is set at the end only. What makes it keep more is set before a REFRESH drops such rows. */
@@ -95,7 +99,8 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, { isAtE
   for (const { alter } of propertiesOf(wanted.kind)) {
     const current = draft.engine.definitionOf(entry.name);
     if (!alter || current?.kind !== wanted.kind) continue;
-    if (isAtEnd ? !alter.changesExpiry : alter.changesExpiry && expiresMoreRows(current, wanted)) continue;
+    if (isAtEnd && !alter.changesExpiry) continue;
+    if (!isAtEnd && alter.changesExpiry && expiresMoreRows(current, wanted)) continue;
     // In a blocked object, a property that was left out is not tried again. Others, such as the retention, are altered.
     const isOmitted = draft.blocked.has(entry.name) && alter.sets.some(each => draft.omits(entry, each));
     const alteration = isOmitted ? undefined : alter.between(wanted, current, draft.engine.hasFeature);
@@ -120,14 +125,14 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   const unrenamed = renameColumns(table, draft);
   // If its rename was left out, a column has its old name. The ALTERs use the new name, so the engine rejects them, and each is listed.
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
-  const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
+  const alterColumn = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const current = findCurrent(column);
     for (const { name, alter } of current ? properties : [])
       for (const alteration of alter.between(column, current as Column))
         alterTable(table, alteration, [columnPropertyName(column.name, name)], draft);
   };
   for (const column of columns)
-    if (!isSameName(column.name, tableIn(draft, table).timestamp)) alter(column, [COLUMN_TYPE]);
+    if (!isSameName(column.name, tableIn(draft, table).timestamp)) alterColumn(column, [COLUMN_TYPE]);
   for (const wanted of columns) {
     if (findCurrent(wanted)) continue;
     // What ADD COLUMN accepts on every server. Parquet settings, and an index that is not BITMAP, need another ALTER.
@@ -135,7 +140,7 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
     const column = { ...rest, ...(index?.capacity !== undefined && { index }), dedup: false };
     alterTable(table, { action: 'add column', column }, [columnPropertyName(column.name)], draft);
   }
-  for (const column of columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
+  for (const column of columns) if (findCurrent(column)?.type === column.type) alterColumn(column, COLUMN_OPTIONS);
 }
 
 /** A column whose rename was left out stays, because it holds the values. */
