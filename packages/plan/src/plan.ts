@@ -5,7 +5,7 @@
  * - `planUntilAnswered`: a plan has questions about rows, and the answers may change it.
  * - `draftUntilProven`: a proof excludes changes, and the next draft leaves them out.
  */
-import { compareDefinitions, compareStatements, isEnterpriseSchema } from '@sqlpipe/ddl';
+import { compareDefinitions, compareStatements, isEnterpriseSchema, type PropertyDifference } from '@sqlpipe/ddl';
 import { createPredictingEngine, type Engine, whenReady } from '@sqlpipe/engine';
 import { type Entry, formatIgnorePattern, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
 import { displayName, isObjectKind, NameSet } from '@sqlpipe/sql';
@@ -51,13 +51,14 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, give
   const proven = await planUntilAnswered(schemas, answers, options);
   const omissions = [...proven.omissions];
   const allowLoss = [...(options.allowLoss ?? [])];
-  for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
-    allowLoss.push(...names);
+  let newNames = omissions.flatMap(namesOfLosses);
+  while (newNames.length > 0) {
+    allowLoss.push(...newNames);
     // Suppose A lacks table `t`, but has a view of `t`. The trial drops `t`, so a server would reject the view. This must not be an error.
     const trial = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const lossyOmissions = trial.omissions.filter(({ losses }) => losses.length > 0);
     omissions.push(...lossyOmissions);
-    names = lossyOmissions.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
+    newNames = lossyOmissions.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
   }
   const plan = await assemblePlan({ ...proven, omissions });
   return { ...plan, notes: [...notes, ...plan.notes] };
@@ -101,20 +102,22 @@ function planWithAnswers({ a, b }: SchemaPair, answers: ServerAnswers, options: 
   const isAccepted = ({ kind, name }: Entry) => !isObjectKind(kind) || !names.has(name);
   // The rejected views are removed from both schemas. So the plan does not touch these views, whatever differs.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
-  // A rejected view is listed as left out. It is not listed if B has it too and `--ignore` covers `invalid` and all properties that differ.
-  const omissionsOfRejected = rejected.flatMap(({ entry, reason }): Omission[] => {
-    const inB = context.b.findObject(entry.name);
-    const isInB = inB?.kind === entry.kind;
-    const differing = isInB ? compareStatements(entry.statement, inB.statement).differences : [];
-    const properties = (['invalid', ...differing.map(({ property }) => property)] as const).filter(
-      property => isInB && !ignoresProperty(context, entry, property),
-    );
-    if (isInB && properties.length === 0) return [];
-    const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
-    const [reasons, hints] = [[`it is invalid in A: ${reason}`], options.skipInvalid ? [] : [hint]];
-    return [{ ...describeChange(entry, displayName(entry), properties), reasons, losses: [], hints }];
-  });
+  const omissionsOfRejected = rejected.flatMap(view => omitRejected(view, context, options));
   return { ...proven, omissions: [...proven.omissions, ...omissionsOfRejected] };
+}
+
+/** Lists a rejected view as left out, unless B has it too and `--ignore` covers `invalid` and all properties that differ. */
+function omitRejected({ entry, reason }: RejectedView, context: PlanContext, { skipInvalid }: PlanOptions): Omission[] {
+  const inB = context.b.findObject(entry.name);
+  const isInB = inB?.kind === entry.kind;
+  const differences = isInB ? compareStatements(entry.statement, inB.statement).differences : [];
+  const differing = isInB ? (['invalid', ...differences.map(({ property }) => property)] as const) : [];
+  const properties = differing.filter(property => !ignoresProperty(context, entry, property));
+  if (isInB && properties.length === 0) return [];
+  const hint = `--ignore ${formatPathForShell(formatIgnorePattern(entry.name))} takes it off this list`;
+  const reasons = [`it is invalid in A: ${reason}`];
+  const change = describeChange(entry, displayName(entry), properties);
+  return [{ ...change, reasons, losses: [], hints: skipInvalid ? [] : [hint] }];
 }
 
 /** Drafts a plan and proves it. The next draft leaves out what a proof has excluded, until a proof excludes nothing. */
@@ -213,9 +216,9 @@ function isAlsoRejectedInB(
 ): boolean {
   const { a, b, engineOfB } = context;
   seen.add(entry);
-  const former = b.findObject(entry.name)?.statement;
-  const { differences = undefined } = former === undefined ? {} : compareStatements(entry.statement, former);
-  const isSame = differences?.every(({ property }) => ignoresProperty(context, entry, property));
+  const former = b.findObject(entry.name);
+  const isIgnored = ({ property }: PropertyDifference) => ignoresProperty(context, entry, property);
+  const isSame = former && compareStatements(entry.statement, former.statement).differences.every(isIgnored);
   if (isSame && engineOfB.findUnresolvedReason(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
