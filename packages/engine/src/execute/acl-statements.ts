@@ -133,8 +133,7 @@ function alterPrincipal(cursor: Cursor, session: MutableSession, kind: Principal
 
 /** Executes ALTER GROUP. A group never logs in, so only its external alias can be altered. */
 function changeAlias(cursor: Cursor, acl: Acl, requireTarget: TargetCheck): void {
-  const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
-  if (!adds) cursor.expectToken(cursor.text.slice(cursor.start, cursor.end), 'drop');
+  const adds = cursor.requireWord('with', 'drop') === 'with';
   cursor.expect('external', 'alias');
   const alias = parseText(cursor, 'alias');
   const position = cursor.start;
@@ -191,8 +190,9 @@ function changeRights(cursor: Cursor, session: MutableSession, verb: string): vo
     columnsOf: table => session.catalogue.find(table)?.columns.map(({ name }) => name),
   });
   cursor.expectEnd();
-  const rights = statement ? requireChangeableRights(statement, session) : [];
-  for (const right of rights) session.acl.apply(statement?.gives ? { grant: right } : { revoke: right });
+  if (!statement) return;
+  for (const right of requireChangeableRights(statement, session))
+    session.acl.apply(statement.gives ? { grant: right } : { revoke: right });
 }
 
 /**

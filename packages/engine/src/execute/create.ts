@@ -55,10 +55,10 @@ export function executeCreate(session: MutableSession, statement: CreateStatemen
 
 /**
  * Checks the name and, if the name is free, the volume and the caller's permission.
- * @returns false if the object exists and the statement has IF NOT EXISTS, so nothing is created
+ * @returns whether to create the object: false if it exists and the statement has IF NOT EXISTS
  * @throws OpaqueError if it is not known whether a server has the volume
  */
-function mustCreate(
+function checkNameAndPermission(
   session: MutableSession,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'nameStart' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -89,7 +89,7 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.hasFeature) };
   const likeObject = like && catalogue.compileAndFind(like.name);
   if (like && !likeObject) throw missingError(like.start, like.name);
-  if (!mustCreate(session, statement)) return;
+  if (!checkNameAndPermission(session, statement)) return;
   if (like) requirePartialReadAccess(session, like.name);
   const table = likeObject
     ? toTableLike(definition, likeObject)
@@ -97,15 +97,19 @@ function createTable(session: MutableSession, statement: CreateOf<TableDefinitio
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
   rejectImpossiblePolicy(definition.policy, statement.clauseNames.stages, session.hasFeature);
-  const columns = [...statement.columns.values()];
-  // For a missing covered column, the server's message for CREATE has `doesn't exist`; the one for ALTER has `does not exist`.
-  for (const { name, index } of body ? [] : columns)
-    if (index) rejectBadCoveredColumns(name, statement.clauseNames.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireQueryReadAccess(session, parseBody(body));
+  else rejectBadIndexes(statement);
   rejectBadName(name, nameStart, body ? '' : 'Could not create table, ');
   // If a name is too long for a folder, QuestDB reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(nameStart, 'table already exists');
   catalogue.put(table);
+}
+
+function rejectBadIndexes({ columns, clauseNames: { covered } }: CreateStatement): void {
+  const all = [...columns.values()];
+  // The server's message for ALTER has `does not exist`.
+  for (const { name, index } of all)
+    if (index) rejectBadCoveredColumns(name, covered.get(name) ?? [], all, "doesn't exist");
 }
 
 function toTableLike({ name, owner }: TableDefinition, likeObject: CatalogueObject): Table {
@@ -207,7 +211,7 @@ export function createView(session: MutableSession, statement: ViewStatement): v
   const { nameStart, body, orReplace, ifNotExists, definition } = statement;
   const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
   if (!replaces) {
-    if (mustCreate(session, { ...statement, kind: 'view' })) putView(session, statement, nameStart);
+    if (checkNameAndPermission(session, { ...statement, kind: 'view' })) putView(session, statement, nameStart);
     return;
   }
   session.authorize('ALTER VIEW', definition.name);
@@ -272,14 +276,14 @@ function createMaterializedView(session: MutableSession, statement: CreateOf<Mat
   const { nameStart, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.base as LocatedName; // if the statement names no base, `requireValidBase` has found it
-  if (!mustCreate(session, statement)) return;
+  if (!checkNameAndPermission(session, statement)) return;
   rejectInvalidTimeZone(refresh.timeZone, nameStart);
   const query = parseBody(body);
   const relation = analyzeRelation(query, catalogue);
   requireQueryReadAccess(session, query);
   const timing = analyzeMaterializedView(statement, base, relation, session);
   const unindexable = relation.fields.find(
-    ({ name: field, type = 'SYMBOL' }) => indexes?.has(field) && type !== 'SYMBOL',
+    field => indexes?.has(field.name) && field.type !== undefined && field.type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? timing.partitionBy };
@@ -311,7 +315,7 @@ function createLiveView(session: MutableSession, statement: CreateOf<LiveViewDef
   const { nameStart, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
   const scannedQuery = scanLiveView(body, catalogue);
-  if (!mustCreate(session, statement)) return;
+  if (!checkNameAndPermission(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, scannedQuery, catalogue);
   requireQueryReadAccess(session, parseBody(body));
   const completeDefinition = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };

@@ -12,9 +12,10 @@ import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from '
 /** The rows that SHOW CREATE DATABASE would return. @param bestEffort for queries that only save time */
 export async function fetchCatalogueDump(client: Client, bestEffort: BestEffortClient, options: ObjectReadOptions) {
   const denied = new Map<string, string>();
-  let [previous, latest] = [NOTHING_READ, await readObjects(client, bestEffort, options, NOTHING_READ, denied)];
-  for (let reading = 2; reading <= 6 && !isSame(previous, latest); reading++)
-    [previous, latest] = [latest, await readObjects(client, bestEffort, options, latest, denied)];
+  const read = (previous: Reading) => readObjects(client, bestEffort, options, previous, denied);
+  let [previous, latest] = [NOTHING_READ, await read(NOTHING_READ)];
+  for (let readings = 1; readings < 6 && !isSame(previous, latest); readings++)
+    [previous, latest] = [latest, await read(latest)];
   const stableObjects = [...latest.objects.values()].filter(({ name }) => previous.objects.has(name));
   if (stableObjects.some(({ name, statement }) => previous.objects.get(name)?.statement !== statement))
     throw changingSchemaError(client);

@@ -21,9 +21,9 @@ export class SymbolCapacities {
   async complete(statements: string[]): Promise<string[]> {
     if (!this.#isShown) return statements;
     const tables = statements.flatMap((statement, index) => {
-      const lacksCapacity = / SYMBOL(?:[,\n]| (?!CAPACITY))/.test(statement); // or a text only looks like a symbol column
-      const [, name] = lacksCapacity ? (TABLE.exec(statement) ?? []) : [];
-      return name === undefined ? [] : { name, index };
+      const name = TABLE.exec(statement)?.[1];
+      const mayLackCapacity = / SYMBOL(?:[,\n]| (?!CAPACITY))/.test(statement); // a text may only look like a symbol column
+      return name !== undefined && mayLackCapacity ? { name, index } : [];
     });
     if (!tables.length) return statements;
     const completed = [...statements];
@@ -68,9 +68,9 @@ async function fetchCapacities(client: Client, tables: readonly { name: string; 
 function withCapacity(statement: string, column: string, capacity: number): string {
   for (const name of [column, quoteName(column)]) {
     const head = `\n\t${name} SYMBOL`;
-    const at = statement.indexOf(head) + head.length;
-    if (at >= head.length && ' ,\n'.includes(statement.charAt(at)))
-      return `${statement.slice(0, at)} CAPACITY ${capacity}${statement.slice(at)}`;
+    const [start, end] = [statement.indexOf(head), statement.indexOf(head) + head.length];
+    if (start >= 0 && ' ,\n'.includes(statement.charAt(end)))
+      return `${statement.slice(0, end)} CAPACITY ${capacity}${statement.slice(end)}`;
   }
   return statement;
 }
