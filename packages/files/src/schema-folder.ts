@@ -162,10 +162,10 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
     for await (const batch of parseSqlFile(full, maxLength))
       for (const located of batch) {
         const { statement, line } = located;
-        const place = pathFor(statement);
-        if (!place) return invalidFile(`contains ${formatUnmappable(statement)}`, line);
-        if (place !== path)
-          return invalidFile(`contains ${displayName(identify(statement))}, which belongs in ${place}`, line);
+        const expectedPath = pathFor(statement);
+        if (!expectedPath) return invalidFile(`contains ${formatUnmappable(statement)}`, line);
+        if (expectedPath !== path)
+          return invalidFile(`contains ${displayName(identify(statement))}, which belongs in ${expectedPath}`, line);
         budget.add(statement);
         statements.push(located);
       }

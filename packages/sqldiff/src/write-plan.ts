@@ -33,10 +33,10 @@ export async function writePlan(
   for (const note of plan.notes) io.info(note);
   const outputs: [statements: readonly string[], options: OutputOptions][] = [[printPlan(plan, b.statements), options]];
   if (undo !== undefined) {
-    const wayBack = await planUndo(plan, b.statements, options);
-    for (const [text, ...lines] of wayBack.notUndone) io.warn(`${undo}: ${text}`, lines);
+    const undoPlan = await planUndo(plan, b.statements, options);
+    for (const [text, ...lines] of undoPlan.notUndone) io.warn(`${undo}: ${text}`, lines);
     // The undo is written first, because a reader of the pipe may apply the plan as soon as it is complete.
-    outputs.unshift([printPlan(wayBack, plan.schemaAfter.statements), { output: undo, maxRecord }]);
+    outputs.unshift([printPlan(undoPlan, plan.schemaAfter.statements), { output: undo, maxRecord }]);
   }
   await writeStatements(outputs, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;

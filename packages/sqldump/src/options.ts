@@ -23,11 +23,11 @@ export const OPTIONS = {
   'list-instances': { ...FLAG, describe: 'print the names in instances.toml' },
 } as const satisfies OptionSpecs;
 
-type SharedOption = 'via' | 'verbatim' | 'noOwner' | 'skipInvalid' | 'partial' | 'maxRecord';
+type CopyOption = 'via' | 'verbatim' | 'noOwner' | 'skipInvalid' | 'partial' | 'maxRecord';
 
 /** The options of a dump that `sqlpipe copy` has, too. Each is named, so that the compiler notices if `dump` calls it otherwise. */
 export function toDumpOptions(
-  { via, verbatim, noOwner, skipInvalid, partial, maxRecord }: Pick<DumpArgs, SharedOption>,
+  { via, verbatim, noOwner, skipInvalid, partial, maxRecord }: Pick<DumpArgs, CopyOption>,
   { warn, info }: Io,
 ): Omit<DumpOptions, 'selection' | 'names' | 'withDeps' | 'reportInvalid' | 'signal'> {
   return { via, verbatim, noOwner, skipInvalid, partial, maxRecord, warn, info };

@@ -41,7 +41,7 @@ export interface PartitionCommand {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly position: number;
-  /** Those after LIST. */
+  /** The partitions after LIST. */
   readonly partitions?: readonly LocatedName[];
 }
 
@@ -53,8 +53,8 @@ export const isPartitionCommand = (command: Command): command is PartitionComman
 export const isPartitionConversion = ({ action }: Command): boolean =>
   action === 'convert partition to parquet' || action === 'convert partition to native';
 
-const DROP_PARTITION = { permission: 'DROP PARTITION', usesWal: true } as const;
-const REFRESHED_VIEW = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
+const DROP_PARTITION_PROPERTIES = { permission: 'DROP PARTITION', usesWal: true } as const;
+const REFRESH_PROPERTIES = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
 interface ActionProperties {
   /** By default table. */
@@ -69,15 +69,15 @@ const ACTION_PROPERTIES: Readonly<Record<Exclude<Command['action'], 'alter' | 'd
   'drop all': { permission: 'DATABASE ADMIN' },
   rename: { permission: 'RENAME TABLE', usesWal: true },
   truncate: { permission: 'TRUNCATE TABLE', usesWal: true },
-  refresh: REFRESHED_VIEW,
-  'refresh range': REFRESHED_VIEW,
-  'refresh stats': REFRESHED_VIEW,
+  refresh: REFRESH_PROPERTIES,
+  'refresh range': REFRESH_PROPERTIES,
+  'refresh stats': REFRESH_PROPERTIES,
   insert: { permission: 'INSERT', usesWal: true },
   update: { permission: 'UPDATE', usesWal: true },
   'attach partition': { permission: 'ATTACH PARTITION', usesWal: true },
   'detach partition': { permission: 'DETACH PARTITION', usesWal: true },
-  'drop partition': DROP_PARTITION,
-  'force drop partition': DROP_PARTITION,
+  'drop partition': DROP_PARTITION_PROPERTIES,
+  'force drop partition': DROP_PARTITION_PROPERTIES,
   'squash partitions': { permission: 'DROP PARTITION' },
   'convert partition to parquet': { permission: 'CONVERT PARTITION TO PARQUET', usesWal: true },
   'convert partition to native': { permission: 'CONVERT PARTITION TO NATIVE', usesWal: true },

@@ -103,7 +103,7 @@ type Id = number | undefined;
 
 /** Lists by the id of an object or a column. */
 class ListsById<Value> extends Map<Id, Value[]> {
-  of(id: Id): readonly Value[] {
+  listOf(id: Id): readonly Value[] {
     return this.get(id) ?? [];
   }
 }
@@ -154,8 +154,8 @@ export class Ledger {
    * the plan gives this name.
    */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
-    const [copied] = [...this.#copies].find(([, { states }]) => states[0].id === id) ?? [];
-    return this.loadedById.get(id) ?? this.loadedById.get(copied) ?? this.#loadedByNewName.get(name);
+    const [originalId] = [...this.#copies].find(([, { states }]) => states[0].id === id) ?? [];
+    return this.loadedById.get(id) ?? this.loadedById.get(originalId) ?? this.#loadedByNewName.get(name);
   }
 
   successorOf({ name }: CatalogueObject): CatalogueObject | undefined {
@@ -227,7 +227,7 @@ export class Ledger {
       ...findKeyLosses(original, copy, findInCopy),
       ...original.columns.flatMap(column => {
         const type = findInCopy(column)?.type;
-        const isKept = (to: string) => isLossless(column.type, to) || this.losslessTypes.of(column.id).includes(to);
+        const isKept = (to: string) => isLossless(column.type, to) || this.losslessTypes.listOf(column.id).includes(to);
         return type !== undefined && isKept(type) ? [] : columnLoss(original, column, type);
       }),
     ];
@@ -235,7 +235,7 @@ export class Ledger {
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
   removingStatementOf(object: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(object.id) ? [] : this.changingStatements.of(object.id).slice(-1);
+    return this.catalogue.findById(object.id) ? [] : this.changingStatements.listOf(object.id).slice(-1);
   }
 
   /**
@@ -243,7 +243,7 @@ export class Ledger {
    * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidatingStatements.of(object.id), this.removingStatementOf(object)];
+    const causes = [this.invalidatingStatements.listOf(object.id), this.removingStatementOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }

@@ -71,7 +71,7 @@ export class RowAccount {
 
   /** The indexes of the statements that have made a view invalid. */
   invalidatingStatementsOf(view: string): readonly number[] {
-    return this.#ledger.invalidatingStatements.of(this.#engine.find(view)?.id);
+    return this.#ledger.invalidatingStatements.listOf(this.#engine.find(view)?.id);
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
@@ -118,13 +118,13 @@ export class RowAccount {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (lossKind !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
-    return this.#ledger.losslessTypes.of(pair?.column.id).includes(pair?.current?.type ?? '');
+    return this.#ledger.losslessTypes.listOf(pair?.column.id).includes(pair?.current?.type ?? '');
   }
 
   /** What the loaded schema has lost so far, including plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const loaded = [...this.#ledger.loaded.values()];
-    return [...this.#ledger.losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
+    return [...this.#ledger.losses.listOf(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
@@ -138,11 +138,11 @@ export class RowAccount {
     const isReplacement = copy !== undefined && copy.table.id === successor?.id;
     const copyLosses = (copy?.losses ?? []).flatMap(effect => {
       const isOfLaterRows = isReplacement && (effect.lossKind === 'keys' || isExpiryLoss(effect));
-      if (isOfLaterRows) return { effect, causes: this.#ledger.changingStatements.of(copy.table.id) };
+      if (isOfLaterRows) return { effect, causes: this.#ledger.changingStatements.listOf(copy.table.id) };
       return current ? [] : { effect, causes };
     });
     if (current)
-      return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
+      return [...this.#ledger.losses.listOf(object.id), ...this.#lossesOfColumns(object, current), ...copyLosses];
     if (copy) return [...copy.lossesBefore, ...copyLosses];
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
@@ -154,10 +154,10 @@ export class RowAccount {
   #lossesOfColumns(former: CatalogueObject, current: CatalogueObject): AccountedLoss[] {
     if (former.kind !== 'table' || current.kind !== 'table') return [];
     return pairColumns(former, current).flatMap(({ column, current: currentColumn }) => {
-      const losses = this.#ledger.losses.of(column.id);
+      const losses = this.#ledger.losses.listOf(column.id);
       return currentColumn || losses.some(({ effect }) => effect.lossKind === 'drop')
         ? losses
-        : [{ effect: columnLoss(current, column), causes: this.#ledger.changingStatements.of(former.id) }];
+        : [{ effect: columnLoss(current, column), causes: this.#ledger.changingStatements.listOf(former.id) }];
     });
   }
 

@@ -221,7 +221,7 @@ export class ViewHistories {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, former);
       const losses = [source, ...holders]
-        .flatMap(({ id }) => this.ledger.losses.of(id))
+        .flatMap(({ id }) => this.ledger.losses.listOf(id))
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -231,7 +231,7 @@ export class ViewHistories {
       const column = this.#findChangedColumn(former, source);
       if (column) {
         const text = `loses values that column '${column.name}' of '${source.name}' no longer holds`;
-        return { text, causes: causesOf(this.ledger.losses.of(column.id)) };
+        return { text, causes: causesOf(this.ledger.losses.listOf(column.id)) };
       }
     }
     return undefined;
@@ -248,7 +248,7 @@ export class ViewHistories {
     const tokens = queries.flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new NameSet(tokens.map(({ text }) => unquote(text)));
     return source.columns.find(column => {
-      const ownLosses = this.ledger.losses.of(column.id).map(({ effect }) => effect);
+      const ownLosses = this.ledger.losses.listOf(column.id).map(({ effect }) => effect);
       const losses = [...ownLosses, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       return losses.some(({ lossKind }) => lossKind === 'values') && (words.has('*') || words.has(column.name));
     });
@@ -260,7 +260,7 @@ export class ViewHistories {
    */
   lossesOfView(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { ledger } = this;
-    const losses = [former, successor].flatMap(({ id }) => ledger.losses.of(id));
+    const losses = [former, successor].flatMap(({ id }) => ledger.losses.listOf(id));
     const hadRows = ledger.facts.findStoredRows(former.name) !== 'none';
     const { redefinitionCauses, unreadSources = [] } = (hadRows && this.#recomputations.get(former)) || {};
     const sourceLoss = redefinitionCauses && this.#findSourceLoss(former, unreadSources);
@@ -270,7 +270,7 @@ export class ViewHistories {
     }
     for (const effect of findExpiryLosses(former, successor))
       if (!losses.some(each => each.effect.lossKind === effect.lossKind))
-        losses.push({ effect, causes: ledger.changingStatements.of(successor.id) });
+        losses.push({ effect, causes: ledger.changingStatements.listOf(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {
       const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
       losses.push({ effect, causes: ledger.removingStatementOf(former) });

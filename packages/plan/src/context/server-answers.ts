@@ -1,6 +1,6 @@
 import type { Conversion, UnendedRows } from '@sqlpipe/engine';
 import { foldCase, type NameMap } from '@sqlpipe/sql';
-import { type ChangedValues, printConversionQuestion } from '../queries/conversions.js';
+import { type ChangedValues, printChangeCountsQuestion } from '../queries/conversions.js';
 import { type FetchHistory, type HistoryAnswer, printHistoryQuestion } from '../queries/row-comparisons.js';
 
 /**
@@ -57,7 +57,7 @@ export class ServerAnswers {
 
   /** Undefined unless the server has answered. @param conversion has the names of B */
   askChangedValues(conversion: Conversion): ChangedValues | undefined {
-    const answer = this.ask(printConversionQuestion(conversion));
+    const answer = this.ask(printChangeCountsQuestion(conversion));
     if (typeof answer === 'string') return undefined;
     const [changed, nulls, total] = answer.map(Number) as [number, number, number];
     return { changed, nulls, total };

@@ -16,7 +16,7 @@ import { quoteLiteral, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses.js';
 import { printComputableAssertion } from './common-queries.js';
-import { CONVERSION_ASSERTION, printChangedQuestion, printMisfit } from './conversions.js';
+import { CONVERSION_ASSERTION, printChangedOrMisfitQuestion, printMisfit } from './conversions.js';
 import { PARTITION_STATES, type PartitionState } from './partition-states.js';
 import {
   type ComparedView,
@@ -264,7 +264,7 @@ export function noneNullAssertion(table: string, column: string): CountingAssert
 /** Asserts `all_fit` if some values of the old type might not fit into the new one (`printMisfit`). Otherwise asserts `none_changed`. */
 export function conversionAssertion(conversion: Conversion): CountingAssertion {
   const { table, column, from, to } = conversion;
-  const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
+  const [name, question] = [`column '${column}' of '${table}'`, printChangedOrMisfitQuestion(conversion)];
   if (printMisfit(conversion) === undefined)
     return {
       ...noneAssertion(table, question, 'none_changed'),

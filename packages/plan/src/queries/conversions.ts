@@ -10,14 +10,14 @@ function printValues({ column, from, to }: Conversion): string[] {
 }
 
 /** The query counts the values that converting back would not restore, the values that become NULL, and all values. */
-export function printConversionQuestion(conversion: Conversion): string {
+export function printChangeCountsQuestion(conversion: Conversion): string {
   const [before, after, back] = printValues(conversion);
   const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
-  const isNull = `${before} IS NOT NULL AND ${after} IS NULL`;
-  return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM ${quoteLiteral(conversion.table)}`;
+  const becomesNull = `${before} IS NOT NULL AND ${after} IS NULL`;
+  return `SELECT ${count(`${before} <> ${back}`)}, ${count(becomesNull)}, count() FROM ${quoteLiteral(conversion.table)}`;
 }
 
-/** The answer to `printConversionQuestion`. */
+/** The answer to `printChangeCountsQuestion`. */
 export type ChangedValues = Readonly<Record<'changed' | 'nulls' | 'total', number>>;
 
 /** Formats how many values a conversion changes, as the end of a sentence. @param values undefined if no server has answered */
@@ -28,7 +28,7 @@ export function formatChangedValues(values: ChangedValues | undefined): string {
 }
 
 /** The query counts the values that change or do not fit. For `CONVERSION_ASSERTION`, the table has an alias such as "INT to BYTE". */
-export function printChangedQuestion(conversion: Conversion): string {
+export function printChangedOrMisfitQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;
   return `SELECT count() FROM ${quoteLiteral(table)} "${from} to ${to}" WHERE ${printMisfit(conversion) ?? `${before} <> ${back}`}`;

@@ -15,17 +15,17 @@ import { type ExistingObjects, isShowable } from '../target/fetched-objects.js';
  */
 const BATCH_SIZE = 100;
 
-interface Target {
+interface VerifyContext {
   readonly client: Client;
   readonly existing: ExistingObjects;
   readonly ignore: IgnoreRules;
 }
 
 /** Adds `isFullyVerified` to each applied outcome, or changes it to `differs` if the object on the target is different. */
-export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: Target): AsyncGenerator<Outcome> {
+export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, context: VerifyContext) {
   let waiting: Outcome[] = [];
   let count = 0;
-  const readWaiting = () => readBack(waiting, target);
+  const readWaiting = () => readBack(waiting, context);
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
@@ -41,8 +41,8 @@ export async function* verifyOutcomes(outcomes: AsyncIterable<Outcome>, target: 
   yield* await readWaiting();
 }
 
-async function readBack(outcomes: readonly Outcome[], target: Target): Promise<Outcome[]> {
-  const { client, existing, ignore } = target;
+async function readBack(outcomes: readonly Outcome[], context: VerifyContext): Promise<Outcome[]> {
+  const { client, existing, ignore } = context;
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const mayHaveAltered = ({ statement, identity, result }: Outcome) =>
     (result === 'applied' || result === 'unknown') &&
@@ -61,7 +61,7 @@ async function readBack(outcomes: readonly Outcome[], target: Target): Promise<O
       verified.set(outcome, mayBeAltered ? { ...outcome, isFullyVerified: false } : { ...outcome, ...verification });
     }
     if (aclOutcomes.length > 0) existing.acl.invalidate();
-    for (const outcome of aclOutcomes) verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, target)) });
+    for (const outcome of aclOutcomes) verified.set(outcome, { ...outcome, ...(await verifyAcl(outcome, context)) });
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...objectOutcomes, ...aclOutcomes])
@@ -90,14 +90,14 @@ export async function verifyObject(
 }
 
 /** If the server does not show its access control, the outcome stays as it is. */
-async function verifyAcl({ statement, identity }: Outcome, { existing, ignore }: Target): Promise<StatementResult> {
-  const found = await existing.acl.readBack({ ...identity, statement });
+async function verifyAcl({ statement, identity }: Outcome, context: VerifyContext): Promise<StatementResult> {
+  const found = await context.existing.acl.readBack({ ...identity, statement });
   if (!found) return { result: 'applied' };
   const missing = isRightKind(identity.kind)
     ? 'the server reported success, but does not show what was granted'
     : MISSING_MESSAGE;
   if (found === 'missing') return { result: 'differs', error: missing };
-  const comparison = ignore.withoutIgnored(identity, found);
+  const comparison = context.ignore.withoutIgnored(identity, found);
   if (comparison.differences.length > 0) return { result: 'differs', error: CREATED_DIFFERENTLY, comparison };
   return { result: 'applied', isFullyVerified: comparison.notComparable.length === 0 };
 }
