@@ -6,17 +6,11 @@ import { findFunction } from './functions.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferencesOfQuery } from './references.js';
 
-/** A column of a query; its type is known only if a cast states it. */
-interface QueryColumn {
-  readonly name: string;
-  readonly type?: string | undefined;
-}
-
 const NAME_TOKEN = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /** Finds the columns of a simple SELECT. Undefined, for example, for a star, UNION, an expression without an alias, or a name twice. */
-export function findQueryColumns(query: string): QueryColumn[] | undefined {
-  const columns = new NameMap<QueryColumn>();
+export function findQueryColumns(query: string) {
+  const columns = new NameMap<{ readonly name: string; readonly type?: string | undefined }>(); // a cast may state the type
   for (const item of findItems(tokenizeQuery(query))) {
     const last = item.at(-1)?.text ?? '';
     const name = unquoteToken(last);

@@ -92,7 +92,8 @@ interface TableSpan extends NameSpan {
 
 /** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
 interface NamedQuery {
-  reads: Reads;
+  readonly name: string;
+  readonly reads: Reads;
   /** The first name in the value of a variable. If the variable stands where a table may be, this name is a table, otherwise a column. */
   firstName?: TableSpan | undefined;
 }
@@ -104,13 +105,11 @@ interface Level {
   reads: Reads;
   /** The names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
-  defining?: [name: string, definition: NamedQuery];
+  defining?: NamedQuery;
 }
 
-const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: NamedQuery] } =>
-  (level.state === 'value' || level.state === 'grouped') &&
-  level.defining !== undefined &&
-  level.defining[1].firstName === undefined;
+const awaitsFirstName = (level: Level): level is Level & { defining: NamedQuery } =>
+  level.defining !== undefined && !level.defining.firstName && ['value', 'grouped'].includes(level.state);
 
 /** A stack replaces recursion, because parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
@@ -143,7 +142,7 @@ export class ReferenceFinder {
   /** The list for the next reference: of the current definition or, without one, of the level. */
   get #currentReads(): Reads {
     const { state, defining, reads } = this.#level;
-    return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
+    return defining && (state === 'value' || state === 'before-cte-query') ? defining.reads : reads;
   }
 
   #consume(token: Token): void {
@@ -165,7 +164,7 @@ export class ReferenceFinder {
     if (next && keywordOf(token) in SET_OPERATIONS) this.names?.nextOperand();
     if (next) level.state = next;
     else if (state === 'declare') {
-      level.defining = [token.text, { reads: [] }];
+      level.defining = { name: token.text, reads: [] };
       this.#define(level);
       level.state = 'value';
     } else if (isVariable) this.#useVariable(token.text, level);
@@ -177,9 +176,9 @@ export class ReferenceFinder {
     if (state === 'before-cte-name') {
       const { name } = this.#tokens.readName();
       this.cteNames.add(name);
-      level.defining = [name, { reads: [] }];
+      level.defining = { name, reads: [] };
       level.state = 'before-cte-query';
-    } else if (awaitsFirstName(level)) level.defining[1].firstName = this.#readTableName();
+    } else if (awaitsFirstName(level)) level.defining.firstName = this.#readTableName();
     else if (state === 'start' || state === 'before-table') {
       const table = this.#readTableName();
       if (this.#tokens.peek()?.text !== '(') this.#addReference(table); // before a parenthesis, it is that of a function
@@ -220,17 +219,17 @@ export class ReferenceFinder {
 
   /** Makes the current definition usable on this level and on the levels in it. */
   #define(level: Level): void {
-    const [name, definition] = level.defining as [string, NamedQuery];
-    addToList(this.#scope, name, definition);
+    const definition = level.defining as NamedQuery;
+    addToList(this.#scope, definition.name, definition);
     level.defined ??= [];
-    level.defined.push(name);
+    level.defined.push(definition.name);
   }
 
   /** Adds what the value of a variable reads. If the variable stands where a table may be, the first name of its value is a table. */
   #useVariable(variable: string, level: Level): void {
-    const definition = this.#findNamedQuery(variable);
+    const definition = this.#scope.get(variable)?.at(-1);
     if (definition) this.#currentReads.push(definition);
-    if (awaitsFirstName(level)) level.defining[1].firstName = definition?.firstName;
+    if (awaitsFirstName(level)) level.defining.firstName = definition?.firstName;
     if (level.state !== 'start' && level.state !== 'before-table') return;
     if (definition?.firstName !== undefined) this.#addReference(definition.firstName);
     level.state = 'after-table';
@@ -244,13 +243,9 @@ export class ReferenceFinder {
 
   #addReference(table: TableSpan): void {
     const isTable = table.mustBeTable || this.isView(table.name);
-    const definition = isTable ? undefined : this.#findNamedQuery(table.name);
+    const definition = isTable ? undefined : this.#scope.get(table.name)?.at(-1);
     this.#currentReads.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);
-  }
-
-  #findNamedQuery(name: string): NamedQuery | undefined {
-    return this.#scope.get(name)?.at(-1);
   }
 }
 
