@@ -9,7 +9,7 @@ const OPTION_ENTRIES = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTION_ENTRIES)[number])['alter']['print']>[0];
 
-export type AnyColumnProperty = ColumnPropertyOf<ColumnAlteration>;
+type AnyColumnProperty = ColumnPropertyOf<ColumnAlteration>;
 
 /** The type of a column. */
 export const COLUMN_TYPE: AnyColumnProperty = TYPE;

@@ -1,10 +1,5 @@
 import { isSameName, type Kind, type KindAndName, kindKeywords, NameMap, type ObjectKind } from '@sqlpipe/sql';
-import {
-  type AnyColumnProperty,
-  COLUMN_PROPERTIES,
-  type ColumnAlteration,
-  findColumnProperty,
-} from '../columns/column-properties.js';
+import { COLUMN_PROPERTIES, type ColumnAlteration, findColumnProperty } from '../columns/column-properties.js';
 import { addTimestampToIndex, renameInIndex } from '../columns/indexes.js';
 import { printAddedColumn } from '../columns/type.js';
 import type { Column, Definition, TableDefinition } from '../definition.js';
@@ -35,12 +30,13 @@ interface ActionRules<A extends Alteration = Alteration, D extends Definition = 
   print(alteration: A): string;
   /** The fields that the ALTER changes. By default, these are the fields of the alteration. */
   apply?(definition: D, alteration: A): Partial<D>;
-  worksOn(kind: Definition['kind']): boolean;
+  /** By default, it works on tables. */
+  worksOn?(kind: ObjectKind): boolean;
 }
 
 /** The actions that change what is no property: the list of columns and the query of a view. */
 const STRUCTURE_ACTIONS: {
-  readonly [A in StructureAlteration as A['action']]: Omit<ActionRules<A, TableDefinition>, 'worksOn'>;
+  readonly [A in StructureAlteration as A['action']]: ActionRules<A, TableDefinition>;
 } = {
   'add column': {
     permissions: ['ADD COLUMN'],
@@ -70,10 +66,12 @@ const STRUCTURE_ACTIONS: {
       timestamp: isSameName(timestamp, column) ? to : timestamp,
     }),
   },
-  query: { permissions: ['ALTER VIEW'], print: ({ body }) => `AS (\n${body}\n)` },
+  query: { permissions: ['ALTER VIEW'], print: ({ body }) => `AS (\n${body}\n)`, worksOn: kind => kind === 'view' },
 };
 
-const columnRules = (alter: AnyColumnProperty['alter']): ActionRules<ColumnAlteration, TableDefinition> => ({
+const columnRules = ({
+  alter,
+}: (typeof COLUMN_PROPERTIES)[number]): ActionRules<ColumnAlteration, TableDefinition> => ({
   ...alter,
   print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
   worksOn: kind => kind === 'table' || (kind === 'materialized view' && alter.worksOnViews === true),
@@ -91,11 +89,8 @@ const hasAction = (action: string) => (kind: ObjectKind) =>
   propertiesOf(kind).some(({ alter }) => alter?.actions.some(each => each === action) === true);
 
 const ACTION_RULES: ReadonlyMap<string, ActionRules> = new Map<string, ActionRules>([
-  ...Object.entries(STRUCTURE_ACTIONS).map(([action, rules]) => {
-    const kind = action === 'query' ? 'view' : 'table';
-    return [action, { ...rules, worksOn: (each: string) => each === kind }] as const;
-  }),
-  ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, columnRules(alter)] as const)),
+  ...Object.entries(STRUCTURE_ACTIONS),
+  ...COLUMN_PROPERTIES.flatMap(each => each.alter.actions.map(action => [action, columnRules(each)] as const)),
   ...ALL_PROPERTIES.flatMap(
     ({ alter }) => alter?.actions.map(action => [action, { ...alter, worksOn: hasAction(action) }] as const) ?? [],
   ),
@@ -144,11 +139,9 @@ export const printResumeWal = ({ kind, name }: KindAndName): string =>
 
 /** Returns the definition after an ALTER; unchanged if the ALTER is impossible, for example of a missing column. */
 export function applyAlteration<T extends Definition>(definition: T, alteration: Alteration): T {
-  const rules = rulesOf(alteration);
+  const { worksOn = kind => kind === 'table', apply } = rulesOf(alteration);
   const { action: _, ...fields } = alteration;
-  return rules.worksOn(definition.kind)
-    ? { ...definition, ...(rules.apply?.(definition, alteration) ?? fields) }
-    : definition;
+  return worksOn(definition.kind) ? { ...definition, ...(apply?.(definition, alteration) ?? fields) } : definition;
 }
 
 /** Finds a column by its name, in any case. */
