@@ -1,5 +1,5 @@
 import { findColumn, retentionAgeOf } from '@sqlpipe/ddl';
-import { addToList, isSameName, type NameMap } from '@sqlpipe/sql';
+import { addToList, isSameName } from '@sqlpipe/sql';
 import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from '../catalogue-objects.js';
 import { columnLoss, type Effect, findLossesOfUnwrittenValues, isExpiryLoss, objectLoss } from '../effects.js';
 import type { Engine, Execution } from '../engine.js';
@@ -14,7 +14,7 @@ import {
   type TableCopy,
   writesRows,
 } from './ledger.js';
-import { type Recomputation, ViewHistories } from './view-history.js';
+import { ViewHistories } from './view-history.js';
 
 /**
  * Follows the rows and values of a loaded schema while the engine executes statements. After the last statement, each of them is in the
@@ -65,7 +65,7 @@ export class RowAccount {
     return this.#views.findComputed(execution);
   }
 
-  get recomputedViews(): NameMap<Recomputation> {
+  get recomputedViews() {
     return this.#views.recomputations();
   }
 

@@ -53,6 +53,8 @@ export class ViewHistories {
   readonly #recomputations = new Map<MaterializedView, Recomputation>();
   /** The ids of views that may be empty: they were created, or refreshed over an empty view. The server fills most of them later. */
   readonly #unrefreshedIds = new Set<number | undefined>();
+  /** The views whose sources are being compared. In a file, two views may read each other. */
+  readonly #visiting = new Set<CatalogueObject>();
 
   constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
@@ -81,8 +83,7 @@ export class ViewHistories {
 
   /** Finds the former views that a statement recreates or refreshes in full, or that the server completes because of the statement. */
   findComputed(execution: Execution): ComputedView[] {
-    const views = [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)];
-    return views.flatMap(current => {
+    return [...this.#findRefreshedOrCreated(execution), ...this.#findCompletedByServer(execution)].flatMap(current => {
       const former = this.ledger.formerOf(current);
       return former?.kind === 'materialized view' ? [{ former, current }] : [];
     });
@@ -188,30 +189,27 @@ export class ViewHistories {
     return (this.#dependencies.get(former.id) ?? []).filter(({ kind }) => kind !== 'view');
   }
 
-  /**
-   * The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it.
-   * @param readers the former view and those that read it; in a file, two views may read each other
-   */
-  #findUnreadSources(former: MaterializedView, current: MaterializedView, readers = [former]) {
+  /** The sources of the former view that the new view does not read. A source counts as read if the new view reads any holder of it. */
+  #findUnreadSources(former: MaterializedView, current: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources(current).map(name => catalogue.find(name)?.id));
     return this.#sourcesOf(former).filter(
-      source => !this.#findCurrentHolders(source, former, readers).some(({ id }) => readIds.has(id)),
+      source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),
     );
   }
 
-  #findCurrentHolders(source: CatalogueObject, reader: MaterializedView, readers = [reader]): CatalogueObject[] {
+  #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated =
-      source.kind === 'materialized view' && successor?.kind === source.kind && !readers.includes(source);
+      source.kind === 'materialized view' && successor?.kind === source.kind && !this.#visiting.has(source);
     // A source that was recreated with another query has new rows. A reader in the wanted schema is meant to get the new rows. Any other
     // reader must keep the former rows.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
+    if (countsAsHolder) this.#visiting.add(source);
     const recreatedView =
-      countsAsHolder && this.#findUnreadSources(source, successor, [...readers, source]).length === 0
-        ? successor
-        : undefined;
+      countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
+    if (countsAsHolder) this.#visiting.delete(source);
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreatedView];
     return holders.filter(holder => holder !== undefined);
   }
