@@ -268,8 +268,7 @@ export class Engine {
    * query. A server may still reject a CREATE of this view, for example because of FILL. Only executing the CREATE shows that.
    */
   findUnresolvedReason(name: string): string | undefined {
-    const object = this.find(name);
-    return object && object.kind !== 'table' ? findUnresolvedReason(object, this.catalogue) : undefined;
+    return findUnresolvedReason(this.find(name), this.catalogue);
   }
 
   /** Whether an object is a materialized view that has no rows, because it was never refreshed. False if that is not known. */

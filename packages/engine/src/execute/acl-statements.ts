@@ -3,7 +3,6 @@ import { ALL_NAMES, MICROS, MICROS_PER_DAY, MICROS_PER_MINUTE, OBJECT_PERMISSION
 import {
   type Cursor,
   isWord,
-  type LocatedScope,
   missingError,
   parseEntityName,
   parsePrincipalKind,
@@ -221,17 +220,15 @@ function requireChangeableRights(statement: RightsStatement, session: MutableSes
   const { permissions, scopes } = statement;
   const granted = permissions.flatMap(permission => scopes.map(({ scope }) => ({ permission, ...scope })));
   for (const { permission, ...scope } of granted) requireGrantRight(session, permission, scope);
-  if (isVerified) for (const scope of scopes) requireScopeExists(session, scope);
+  for (const { scope, table } of isVerified ? scopes : []) {
+    const columns = table && session.catalogue.find(table.name)?.columns;
+    if (table && !columns) throw missingError(table.start, table.name);
+    const { column } = scope;
+    if (!table || column === undefined || columns?.some(({ name }) => isSameName(name, column))) continue;
+    throw new RejectionError(table.start, `column does not exist [table=${table.name}, column=${column}]`);
+  }
   const entity = requireEntity(statement.entity);
   return granted.map(each => ({ kind: 'grant', entity, hasGrantOption, ...each }));
-}
-
-function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
-  if (!table) return;
-  const object = catalogue.find(table.name);
-  if (!object) throw missingError(table.start, table.name);
-  if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
-  throw new RejectionError(table.start, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
 /** Requires the permission WITH GRANT OPTION, unless the caller owns the object. @throws DenialError */

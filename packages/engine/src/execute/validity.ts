@@ -18,7 +18,6 @@ import {
   type LiveView,
   type MaterializedView,
   type StoredColumn,
-  type Table,
   toStoredColumn,
   type View,
 } from '../catalogue-objects.js';
@@ -165,8 +164,8 @@ export function invalidateLiveViews(
   }
 }
 
-export function findUnresolvedReason(view: Exclude<CatalogueObject, Table>, catalogue: Catalogue): string | undefined {
-  if (view.opaqueStatement !== undefined) return undefined;
+export function findUnresolvedReason(view: CatalogueObject | undefined, catalogue: Catalogue): string | undefined {
+  if (!view || view.kind === 'table' || view.opaqueStatement !== undefined) return undefined;
   const rejection = catchRejection(() => {
     analyzeRelation(parseQueryText(view.body), catalogue);
     if (view.kind === 'materialized view') requireWalBase({ name: view.base, start: 0 }, catalogue);
