@@ -1,11 +1,13 @@
-/*! The parameters of a table, `maxUncommittedRows` and `o3MaxLag`, and the lag of an INSERT in batches. */
+/*! The parameters of a table, `maxUncommittedRows` and `o3MaxLag`, which share one action of ALTER; and the lag of an INSERT in batches. */
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../parser/clause-reader.js';
 import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../parser/cursor.js';
 import { MICROS, parseInt32, parseInt64, parseSigned } from '../parser/numbers.js';
 import { defineProperty, type PrintOptions } from '../property.js';
 
-type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
+type TableParameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
+
+const UNITS = { maxUncommittedRows: '', o3MaxLag: 'us' };
 
 /** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
 function parseLag(text: string, position: number): number {
@@ -31,18 +33,18 @@ export function parseBatch(cursor: Cursor, next: 'table' | 'into'): boolean {
   return hasLag;
 }
 
-const defineParameter = <N extends keyof Parameters>(name: N, unit: string) =>
-  defineProperty<Parameters, { action: 'parameter'; name: keyof Parameters; value: number }>()({
+const defineParameter = <N extends keyof TableParameters>(name: N) =>
+  defineProperty<TableParameters, { action: 'parameter'; name: keyof TableParameters; value: number }>()({
     name,
-    value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
+    value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${UNITS[name]}`),
     isHidden: true,
     isOptional: true,
     alter: {
       actions: ['parameter'],
       sets: [name],
       syntax: { 'set param': parseParameter },
-      print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
-      apply: (_, { name, value }) => ({ [name]: value }),
+      print: altered => `SET PARAM ${altered.name} = ${altered.value}${UNITS[altered.name]}`,
+      apply: (_, altered) => ({ [altered.name]: altered.value }),
       permissions: ['SET TABLE PARAM'],
       between({ [name]: value }, { [name]: current }) {
         const isOther = value !== undefined && current !== undefined && value !== current;
@@ -55,23 +57,31 @@ function parseParameter(cursor: Cursor) {
   const position = cursor.reach;
   const name = cursor.requireNoSemicolon('param name');
   if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.error("'=' expected");
-  const value = cursor.next() ?? '';
-  const action = 'parameter' as const;
-  if (isWord(name, 'o3maxlag')) return { action, name: 'o3MaxLag' as const, value: parseLag(value, position) };
-  if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
-  const rows = parseInt32(value);
-  if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
-  if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
-  return { action, name: 'maxUncommittedRows' as const, value: rows };
+  const text = cursor.next() ?? '';
+  const { parameter, value } = parseValue(name, text, position);
+  if (!parameter) throw new RejectionError(position, `unknown parameter '${name}'`);
+  if (value === undefined) throw new RejectionError(position, `invalid value [value=${text},parameter=${name}]`);
+  if (value < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
+  return { action: 'parameter' as const, name: parameter, value };
+}
+
+interface ParsedValue {
+  readonly parameter?: keyof TableParameters; // undefined if the name is unknown
+  readonly value?: number | undefined; // undefined if the text is no number
+}
+
+function parseValue(name: string | undefined, text: string, position: number): ParsedValue {
+  if (isWord(name, 'o3maxlag')) return { parameter: 'o3MaxLag', value: parseLag(text, position) };
+  return isWord(name, 'maxuncommittedrows') ? { parameter: 'maxUncommittedRows', value: parseInt32(text) } : {};
 }
 
 /** QuestDB 9.0 to 9.2 print both parameters. */
 export const MAX_UNCOMMITTED_ROWS = {
-  ...defineParameter('maxUncommittedRows', ''),
+  ...defineParameter('maxUncommittedRows'),
   words: ['with'],
   /** Parses `maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
   parse({ cursor }: ClauseReader) {
-    const parameters: Parameters = {};
+    const parameters: TableParameters = {};
     for (;;) {
       Object.assign(parameters, parseGivenParameter(cursor));
       if (!cursor.accept(',')) return parameters;
@@ -81,7 +91,7 @@ export const MAX_UNCOMMITTED_ROWS = {
       if (isWord(next, 'in')) return parameters;
     }
   },
-  print({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) {
+  print({ maxUncommittedRows, o3MaxLag }: TableParameters, { form }: PrintOptions) {
     const stated = [
       ...(maxUncommittedRows === undefined ? [] : [`maxUncommittedRows=${maxUncommittedRows}`]),
       // A table that was made LIKE a stored view has -1, which no statement sets.
@@ -91,22 +101,19 @@ export const MAX_UNCOMMITTED_ROWS = {
   },
 };
 
-export const O3_MAX_LAG = defineParameter('o3MaxLag', 'us');
+export const O3_MAX_LAG = defineParameter('o3MaxLag');
 
-function parseGivenParameter(cursor: Cursor): Parameters {
+function parseGivenParameter(cursor: Cursor): TableParameters {
   const name = cursor.next();
   if (cursor.next() !== '=') throw new RejectionError(cursor.reach, ' expected parameter after WITH');
   const equals = cursor.start;
-  const value = cursor.next();
-  if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
+  const text = cursor.next();
+  if (text === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
   cursor.next();
   const position = cursor.reach;
   cursor.unread();
-  if (isWord(name, 'maxuncommittedrows')) {
-    const maxUncommittedRows = parseInt32(value);
-    if (maxUncommittedRows !== undefined) return { maxUncommittedRows };
-    throw new RejectionError(position, ` could not parse maxUncommittedRows value "${value}"`);
-  }
-  if (!isWord(name, 'o3maxlag')) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
-  return { o3MaxLag: parseLag(value, position) };
+  const { parameter, value } = parseValue(name, text, position);
+  if (!parameter) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
+  if (value !== undefined) return { [parameter]: value };
+  throw new RejectionError(position, ` could not parse maxUncommittedRows value "${text}"`);
 }
