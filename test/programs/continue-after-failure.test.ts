@@ -97,16 +97,17 @@ test('resume hint: none after a dry run that finds a different object', async t 
   }
 });
 
-test('resume hint: the user has to check a statement with unknown outcome', async t => {
-  const { url } = await startFaultyServer(t, (socket, { statement }) =>
-    statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
-  );
-  const { advice } = await applyForHint(t, url, 'grant select on t to u;');
-  t.regex(
-    advice,
-    /hint: fix the error and rerun the same command, without statement 1 if it is in force there: it skips /,
-  );
-});
+for (const text of ['grant select on t to u;', 'create table t as (select 1);'])
+  test(`resume hint: the user has to check a statement with unknown outcome: ${text}`, async t => {
+    const { url } = await startFaultyServer(t, (socket, { statement }) =>
+      statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
+    );
+    const { advice } = await applyForHint(t, url, text, '--allow CTAS');
+    t.regex(
+      advice,
+      /hint: fix the error and rerun the same command, without statement 1 if it is in force there: it skips /,
+    );
+  });
 
 test('a rejected statement is reported as rejected even if the target then stops answering', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) =>

@@ -1,7 +1,7 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
 import { isReject, isReordered, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
-import { displayName, isObjectKind } from '@sqlpipe/sql';
+import { displayName, isObjectKind, readStatementHead } from '@sqlpipe/sql';
 import { formatCount, formatMessage } from '@sqlpipe/text';
 import type { RunArgs } from './options.js';
 
@@ -115,7 +115,8 @@ class ResumeHint {
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   recordOutcome(outcome: Outcome, isInterrupted: boolean): void {
     const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
-    if (result === 'unknown' && !isShowable(identity)) this.#unknownStatement = n;
+    const showsEffect = isShowable(identity) && !readStatementHead(statement).runsQuery;
+    if (result === 'unknown' && !showsEffect) this.#unknownStatement = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison
       ? !comparison.isTokenComparison
