@@ -57,7 +57,7 @@ export interface Omission {
  * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
  * ```
  *
- * Throws `DAMAGED` or `USAGE`, and what reading the schemas throws.
+ * Throws `DAMAGED` if A is not valid, `USAGE` if an option contradicts the schemas, and what reading the schemas throws.
  */
 export async function plan(a: SchemaSource, b: SchemaSource, options: PlanOptions = {}): Promise<Plan> {
   const { ignore, onWarning, ...given } = options;

@@ -44,7 +44,7 @@ export interface Server {
  * // [ [ 'trades' ], [ 'quotes' ], [ 'spreads' ] ]
  * ```
  *
- * Throws `REJECTED` for a statement that the server rejects, and what reading the schema throws.
+ * Throws `REJECTED` for a statement that the server rejects, `USAGE`, and what reading the schema throws.
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
   const { schema, edition = 'oss', questdb = '10', onWarning, ...given } = options;

@@ -21,7 +21,7 @@ import { CodedError } from '@sqlpipe/text';
  * // CREATE VIEW spreads A
  * ```
  *
- * Throws `NOINPUT`, or `DAMAGED` with the file, line and column.
+ * Throws `NOINPUT`; `DAMAGED` with the file, line and column; `IO` for a folder too large for memory; or `USAGE`.
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   if (typeof source !== 'string' && typeof source?.path !== 'string')
