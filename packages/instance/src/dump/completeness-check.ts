@@ -19,22 +19,13 @@ const objectsByName = (objects: readonly ListedObject[]) => new NameMap(objects.
 export class CompletenessCheck {
   /** Resolves when the list has arrived, or cannot be fetched. */
   readonly listRequest: Promise<void>;
+  #secondListRequest: Promise<void> | undefined;
   /** Why the list could not be fetched. */
   #failure: string | undefined;
-  /** The listed objects. Undefined until the list arrives, or if it cannot be fetched. */
-  #list: NameMap<ListedObject> | undefined;
-  #secondListRequest: Promise<void> | undefined;
-  /** The objects of the list that the dump does not have yet. */
-  #pending = new NameMap<ListedObject>();
-  /** The names in the dump before the list arrived; undefined after that. */
-  #recordedEarly: string[] | undefined = [];
-  /** The names in the dump that are not in the list. */
-  readonly #unlisted = new NameSet();
-  readonly #fetched = new NameSet();
-  /** The names of objects that no longer existed when their definitions were requested. */
-  readonly #gone = new NameSet();
-  /** Whether the schema has changed since the list was fetched. */
-  #hasChanged = false;
+  /** The names in the dump before the list arrived. */
+  readonly #recordedEarly: string[] = [];
+  /** Undefined until the list arrives, or if it cannot be fetched. */
+  #missing: MissingObjects | undefined;
 
   /** Requests the list at once, while the dump is read. @param client used by nobody else until `listRequest` resolves */
   constructor(
@@ -47,52 +38,46 @@ export class CompletenessCheck {
 
   /** @returns false if the dump already has the object, because its statement was fetched */
   acceptRow(name: string): boolean {
-    this.#recordedEarly?.push(name);
-    if (!this.#list) return true;
-    // This saves time: if nothing is pending or fetched, and `#unlisted` is full, the name changes nothing.
-    if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
-    if (this.#pending.delete(name)) return true;
-    if (!this.#list.has(name) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.add(name);
-    return !this.#fetched.has(name);
+    if (this.#missing) return this.#missing.acceptRow(name);
+    this.#recordedEarly.push(name);
+    return true;
   }
 
   /** Fetches the objects that a statement needs and the dump does not have yet. @returns their statements in dump order */
   async fetchNeeded(statement: string): Promise<string[]> {
-    await this.#waitForList();
-    return this.#pending.size ? this.#fetchWithReferences(this.#pendingReferences(statement)) : [];
+    return (await this.#waitForMissing())?.fetchNeeded(statement) ?? [];
   }
 
   /** Fetches all other objects that the dump lacks. If the schema changes meanwhile, fetches the list again. */
   async fetchOthers(): Promise<string[]> {
-    await this.#waitForList();
-    const statements: string[] = [];
-    for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === 6) throw changingSchemaError(this.client);
-      statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
-      if (!this.#hasChanged) break;
-      this.#hasChanged = false;
-      this.#addRenamedAndRecreated(await this.#fetchList());
-    }
-    return statements;
+    return (await this.#waitForMissing())?.fetchOthers() ?? [];
   }
 
   /** Without a list, objects that the account may not read would be missing unnoticed. So it is requested once more if there was none. */
-  async #waitForList(): Promise<void> {
+  async #waitForMissing(): Promise<MissingObjects | undefined> {
     await this.listRequest;
-    if (this.#list) return;
-    this.#secondListRequest ??= this.#requestList();
+    this.#secondListRequest ??= this.#missing ? this.listRequest : this.#requestList();
     await this.#secondListRequest;
+    return this.#missing;
   }
 
   reportUnchecked(): void {
+    const { unlisted } = this.#missing ?? {};
     if (this.#failure)
       this.options.warn(
         `the dump may lack objects that this account may not read, or that were changed meanwhile, because the server does not list its objects: ${this.#failure}`,
       );
-    else if (this.#unlisted.size)
+    else if (unlisted?.size)
       this.options.info(
-        `the server's list lacks ${formatTitles(Array.from(this.#unlisted, name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
+        `the server's list lacks ${formatTitles(Array.from(unlisted, name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
+  }
+
+  async #requestList(): Promise<void> {
+    const list = await this.#fetchList();
+    if (!list) return;
+    this.#missing = new MissingObjects(list, () => this.#fetchList(), this.client, this.options);
+    for (const name of this.#recordedEarly.splice(0)) this.#missing.acceptRow(name);
   }
 
   async #fetchList(): Promise<NameMap<ListedObject> | undefined> {
@@ -104,19 +89,55 @@ export class CompletenessCheck {
     });
     return list && objectsByName(list.filter(each => isWanted(each, this.options.selects)));
   }
+}
 
-  async #requestList(): Promise<void> {
-    const list = await this.#fetchList();
-    if (!list) return;
-    this.#list = list;
-    this.#pending = objectsByName(this.options.names.selectListed([...list.values()]));
-    const earlyNames = this.#recordedEarly ?? [];
-    this.#recordedEarly = undefined;
-    for (const name of earlyNames) this.acceptRow(name);
+/** The objects of a list that the dump lacks. */
+class MissingObjects {
+  /** The names in the dump that are not in the list. */
+  readonly unlisted = new NameSet();
+  /** The objects of the list that the dump does not have yet. */
+  readonly #pending: NameMap<ListedObject>;
+  readonly #fetched = new NameSet();
+  /** The names of objects that no longer existed when their definitions were requested. */
+  readonly #gone = new NameSet();
+  /** Whether the schema has changed since the list was fetched. */
+  #hasChanged = false;
+
+  constructor(
+    private readonly list: NameMap<ListedObject>,
+    private readonly fetchList: () => Promise<NameMap<ListedObject> | undefined>,
+    private readonly client: Client,
+    private readonly options: ObjectReadOptions,
+  ) {
+    this.#pending = objectsByName(options.names.selectListed([...list.values()]));
+  }
+
+  acceptRow(name: string): boolean {
+    // This saves time: if nothing is pending or fetched, and `unlisted` is full, the name changes nothing.
+    if (!this.#pending.size && this.unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
+    if (this.#pending.delete(name)) return true;
+    if (!this.list.has(name) && this.unlisted.size < MAX_UNLISTED) this.unlisted.add(name);
+    return !this.#fetched.has(name);
+  }
+
+  async fetchNeeded(statement: string): Promise<string[]> {
+    return this.#pending.size ? this.#fetchWithReferences(this.#pendingReferences(statement)) : [];
+  }
+
+  async fetchOthers(): Promise<string[]> {
+    const statements: string[] = [];
+    for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
+      if (refetches === 6) throw changingSchemaError(this.client);
+      statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
+      if (!this.#hasChanged) break;
+      this.#hasChanged = false;
+      this.#addRenamedAndRecreated(await this.fetchList());
+    }
+    return statements;
   }
 
   #pendingReferences(statement: string): ListedObject[] {
-    const isView = (name: string) => this.#list?.get(name)?.kind === 'view';
+    const isView = (name: string) => this.list.get(name)?.kind === 'view';
     return findReferences(statement, isView).flatMap(name => this.#pending.get(name) ?? []);
   }
 
@@ -157,10 +178,10 @@ export class CompletenessCheck {
 
   /** Adds the objects of a later list that were renamed (the first list has their ids), or recreated under the same name. */
   #addRenamedAndRecreated(list: NameMap<ListedObject> | undefined): void {
-    const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
+    const ids = new Set<unknown>(Array.from(this.list.values(), ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), give no ids
-    const isInDump = (name: string) => this.#unlisted.has(name) || this.#fetched.has(name);
-    const isNew = (name: string) => (!this.#list?.has(name) || this.#gone.has(name)) && !isInDump(name);
+    const isInDump = (name: string) => this.unlisted.has(name) || this.#fetched.has(name);
+    const isNew = (name: string) => (!this.list.has(name) || this.#gone.has(name)) && !isInDump(name);
     const added = [...(list?.values() ?? [])].filter(({ name }) => isNew(name));
     for (const [name, object] of objectsByName(this.options.names.selectListed(added)))
       if (this.#gone.has(name) || ids.has(object.id)) this.#pending.set(name, object);
