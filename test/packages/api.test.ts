@@ -39,6 +39,9 @@ test('a server has users and permissions, is an instance itself, and can be disp
   t.false(/secret/.test(wrong));
   await server[Symbol.asyncDispose]();
   t.regex(String(await failureOf(() => dump(server))), /^UNREACHABLE /);
+  const noLogin = { user: undefined, password: undefined } as object;
+  await using other = await serve({ edition: 'enterprise', ...noLogin });
+  t.like(other, { user: 'admin', password: 'quest' });
 });
 
 test('closing a server closes connections that others keep open', async t => {

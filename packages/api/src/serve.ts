@@ -47,8 +47,9 @@ export interface Server {
  * Throws `REJECTED` for a statement that the server rejects, `USAGE`, and what reading the schema throws.
  */
 export async function serve(options: ServeOptions = {}): Promise<Server> {
-  const { schema, edition = 'oss', questdb = '10', onWarning, ...given } = options;
-  const { user, password } = edition === 'enterprise' ? { ...DEFAULT_ADMIN, ...given } : given;
+  const { schema, edition = 'oss', questdb = '10', onWarning } = options;
+  const defaults: Partial<typeof DEFAULT_ADMIN> = edition === 'enterprise' ? DEFAULT_ADMIN : {};
+  const { user = defaults.user, password = defaults.password } = options;
   if (!user !== !password) throw new CodedError('USAGE', 'serve: give both user and password, or neither');
   const login = user && password ? { user, password } : undefined;
   const load = schema === undefined ? [] : [await openSchema(schema, onWarning)];
