@@ -49,10 +49,9 @@ function createPrincipal(cursor: Cursor, session: MutableSession, kind: Principa
   const { hasIfClause, name, start } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kindKeywords(kind)}`);
-  const namesake = acl.find(name);
-  if (namesake?.kind === kind && hasIfClause) return;
-  if (namesake || isSameName(name, acl.admin))
-    throw new RejectionError(start, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
+  const existing = acl.find(name)?.kind ?? (isSameName(name, acl.admin) ? 'user' : undefined);
+  if (existing === kind && hasIfClause) return;
+  if (existing) throw new RejectionError(start, `${existing} already exists [name=${name}]`);
   const hash = password && session.secrets.hashPassword(password);
   acl.apply({ put: { kind, name, tokens: [], passwordHash: hash, alias } });
   if (kind === 'service account' && !isSameName(owner, acl.admin))
