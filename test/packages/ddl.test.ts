@@ -130,6 +130,14 @@ for (const [written, printed] of COPIES)
     t.deepEqual(parseDefinition(printed), definition);
   });
 
+test('a time zone with quotes is printed in quotes that read the same', t => {
+  for (const zone of [`"a'b"`, `'a''b'`, `'a"b'`, `"a""b"`, `'a''"b'`, `"a'""b"`]) {
+    const refresh = `REFRESH EVERY 1h START '2025' TIME ZONE ${zone}`;
+    const definition = parseDefinition(`CREATE MATERIALIZED VIEW m WITH BASE t ${refresh} AS (SELECT 1)`);
+    t.deepEqual(definition && parseDefinition(printDefinition(definition)), definition, zone);
+  }
+});
+
 test('a table created from a query has the defaults of its server, though it is written as it is printed', t => {
   const [a, b] = ["CREATE TABLE 'a' AS (\nt\n) PARTITION BY DAY;", 'create table a as (t) partition by day bypass wal'];
   const differences = compare(a, b, { defaults: { ...SERVER_DEFAULTS, wal: false } });

@@ -197,7 +197,9 @@ function printPeriod({ period }: Pick<Refresh, 'period'>): string | undefined {
 }
 
 function printRefreshClause({ type, deferred, every, start, timeZone, period }: Refresh): string {
-  const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
+  // Without its doubled quotes, a name that was in single quotes has none of them.
+  const quote = timeZone?.replaceAll("''", '').includes("'") ? '"' : "'";
+  const zone = timeZone === undefined ? '' : ` TIME ZONE ${quote}${timeZone}${quote}`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
   if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;
   if (period) return `${head} PERIOD (LENGTH ${period.length}${zone}${period.delay ? ` DELAY ${period.delay}` : ''})`;
