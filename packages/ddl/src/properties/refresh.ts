@@ -9,22 +9,15 @@ import { findSampling } from '../queries/query-columns.js';
 /** Parses the clause after REFRESH, and reads the token after it. @param next reads the token after a part of the clause */
 function parseRefresh(cursor: Cursor, next = (expected: string) => cursor.require(expected)): Refresh {
   let token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
-  let type: Refresh['type'] = isWord(token, 'manual') ? 'MANUAL' : 'IMMEDIATE';
-  let every: string | undefined;
-  if (type === 'MANUAL' || isWord(token, 'immediate')) token = next("'deferred' or 'period' or 'as'");
-  // INCREMENTAL is the former name of IMMEDIATE.
-  else if (isWord(token, 'incremental')) token = next("'as'");
-  else if (isWord(token, 'every')) {
-    every = parseInterval(cursor, 'interval');
-    const unit = every.slice(-1);
-    if (!'Mywdhm'.includes(unit))
-      throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
-    type = 'EVERY';
-    token = next("'deferred' or 'start' or 'period' or 'as'");
-  }
+  // Without a word for it, the type is IMMEDIATE, and the token belongs to the next part.
+  const type = isWord(token, 'manual') ? 'MANUAL' : isWord(token, 'every') ? 'EVERY' : 'IMMEDIATE';
+  const every = type === 'EVERY' ? parseEvery(cursor) : undefined;
+  if (type === 'EVERY') token = next("'deferred' or 'start' or 'period' or 'as'");
+  else if (type === 'MANUAL' || isWord(token, 'immediate')) token = next("'deferred' or 'period' or 'as'");
+  else if (isWord(token, 'incremental')) token = next("'as'"); // the former name of IMMEDIATE
   const deferred = isWord(token, 'deferred');
   if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
-  const head = { type, deferred, every };
+  const head = { type, deferred, every } as const;
   if (isWord(token, 'period')) {
     const period = parsePeriod(cursor);
     next("'as'");
@@ -38,6 +31,13 @@ function parseRefresh(cursor: Cursor, next = (expected: string) => cursor.requir
   const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
   next("'as'");
   return { ...head, start, timeZone };
+}
+
+function parseEvery(cursor: Cursor): string {
+  const every = parseInterval(cursor, 'interval');
+  const unit = every.slice(-1);
+  if ('Mywdhm'.includes(unit)) return every;
+  throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
 }
 
 /** Parses the text after PERIOD. */
@@ -73,14 +73,14 @@ function parsePeriod(cursor: Cursor): Pick<Refresh, 'period' | 'timeZone'> {
   return { timeZone, period: { length, delay } };
 }
 
-/** Parses the clause after SET REFRESH. The word AS may end it, as in CREATE. */
+/** Parses the clause after SET REFRESH, without DEFERRED. It ends with the statement or, as in CREATE, with AS. */
 function parseSetRefresh(cursor: Cursor): Refresh {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
     throw cursor.error(`${choices} expected`);
   cursor.unread();
-  let last = '';
+  let last = ';'; // the token after the clause, which `parseRefresh` reads
   const refresh = parseRefresh(cursor, () => {
     last = cursor.next() ?? ';';
     if (isWord(last, 'deferred')) throw unexpectedTokenError(cursor.start, last);
@@ -101,7 +101,7 @@ export function rejectInvalidTimeZone(name: string | undefined, position: number
   }
 }
 
-/** Parses `10m`: a number and a unit. The number is optional there, but not in the result. */
+/** Parses a number and a unit, such as `10m`. Text that is not a number counts as 1, as on the server (CommonUtils): `m`, `xm`. */
 function parseInterval(cursor: Cursor, expected: string): string {
   const text = cursor.require(expected);
   if (text === '-') throw cursor.error(`positive number expected: ${text}`);
