@@ -1,12 +1,12 @@
 import type { PartitionUnit } from '../definition.js';
 import { parseTimestamp } from './numbers.js';
 
-/** The number of characters at the beginning of a name that count, by the unit. A server ignores the rest of a name. */
+/** The number of characters at the beginning of a name that are read, by the unit. A server ignores the rest of a name. */
 const PATTERN_LENGTHS = { HOUR: 13, DAY: 10, WEEK: 10, MONTH: 7, YEAR: 4 };
 
 /**
- * Parses the name of a partition. Returns the part of it that counts, and when the partition begins, if that is known. It is not known for
- * weeks, whose names have two forms.
+ * Parses the name of a partition. Returns the part of it that is read, and when the partition begins. For weeks, that is not computed, and
+ * the part may have more than the 8 characters of `2025-W01` that count.
  */
 export function parsePartitionName(text: string, unit: PartitionUnit | undefined) {
   if (!unit || unit === 'NONE') return { name: text };
