@@ -1,6 +1,6 @@
 /*! What is known of QuestDB's functions. */
 
-/** By the type of the result, which is that of the first argument, a type, or not known. */
+/** By the type of the result: a type, `argument` for that of the first argument, or `unknown`. */
 const AGGREGATES = {
   argument: 'min max first last first_not_null last_not_null mode arg_min arg_max any_value',
   BOOLEAN: 'isordered',
@@ -58,9 +58,12 @@ const OTHER_FUNCTIONS = {
 
 const KNOWN_FUNCTIONS = new Map(
   [AGGREGATES, OTHER_FUNCTIONS].flatMap(list =>
-    Object.entries(list).flatMap(([type, names]) =>
-      names.split(' ').map(name => [name, { type, isAggregate: list === AGGREGATES }]),
-    ),
+    Object.entries(list).flatMap(([result, names]) => {
+      const hasTypeOfArgument = result === 'argument';
+      const type = hasTypeOfArgument || result === 'unknown' ? undefined : result;
+      const known = { type, hasTypeOfArgument, isAggregate: list === AGGREGATES };
+      return names.split(' ').map(name => [name, known] as const);
+    }),
   ),
 );
 

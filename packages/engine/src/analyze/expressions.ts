@@ -249,16 +249,16 @@ export const isNonDeterministic = (name: string): boolean =>
 
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
-  const known = findFunction(name)?.type;
+  const known = findFunction(name);
   const [first, ...others] = argumentTypes;
   // With several arguments, the digits of a DECIMAL result depend on all of them.
   if (argumentTypes.some(isDecimal))
-    return known === 'argument' && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
+    return known?.hasTypeOfArgument && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
   if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
   if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
   // observed on 9.3.4
   if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
-  return known === 'argument' ? first : known === 'unknown' ? undefined : known;
+  return known?.hasTypeOfArgument ? first : known?.type;
 }
 
 export const hasAggregate = (node: TreeNode): boolean => hasCall(node, false);
