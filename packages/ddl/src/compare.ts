@@ -33,7 +33,7 @@ const MISSING = 'none';
 export function listComparedProperties(kind: Kind): PropertyName[] {
   if (isPrincipalKind(kind)) return ['name', 'owner', 'external alias', 'credentials', WHOLE_STATEMENT];
   if (!isObjectKind(kind)) return [];
-  const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const;
+  const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ suffix }) => suffix)] as const;
   const others: PropertyName[] =
     kind === 'table' ? [...suffixes.map(suffix => columnPropertyName('*', suffix)), COLUMN_ORDER] : ['query'];
   return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), WHOLE_STATEMENT];
@@ -242,8 +242,8 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: Comparison): v
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: Comparison): void {
   if (!a.type || !b.type) comparison.notComparable.push(columnPropertyName(a.name, ' type'));
   else if (a.type !== b.type) return compareProperty(comparison, columnPropertyName(a.name), a.type, b.type);
-  for (const { name, value, isHidden } of COLUMN_OPTIONS)
-    compareProperty(comparison, columnPropertyName(a.name, name), value(a), value(b), isHidden);
+  for (const { suffix, value, isHidden } of COLUMN_OPTIONS)
+    compareProperty(comparison, columnPropertyName(a.name, suffix), value(a), value(b), isHidden);
 }
 
 const EXCERPT_CONTEXT = 40;

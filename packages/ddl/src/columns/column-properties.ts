@@ -21,6 +21,6 @@ export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 
 /** Finds the property of a column by its name in a comparison, such as `column 'qty' index`. */
 export function findColumnProperty(named: string): AnyColumnProperty | undefined {
-  const suffix = parseColumnPropertyName(named)?.suffix;
-  return COLUMN_PROPERTIES.find(({ name }) => name === suffix);
+  const parsed = parseColumnPropertyName(named);
+  return COLUMN_PROPERTIES.find(({ suffix }) => suffix === parsed?.suffix);
 }

@@ -9,10 +9,10 @@ export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonl
 /** The action of an ALTER COLUMN: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
 type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
-/** A property of a column. In `column 'qty' index`, its name is ` index`. The type has an empty name, as in `column 'qty'`. */
+/** A property of a column. `column 'qty' index` has the suffix ` index`; the type has an empty one, as in `column 'qty'`. */
 export interface ColumnPropertyOf<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'features' | 'unalterable'> {
-  readonly name: string;
+  readonly suffix: string;
   readonly alter: Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permissions' | 'permission'> & {
     readonly worksOnViews?: boolean;
     /** The parsers of the text after its first word, by this word. */

@@ -8,7 +8,7 @@ import { type AlteredColumn, type ColumnProperty, expectEndOfAlter, requireSymbo
 
 /** Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
-  name: ' index',
+  suffix: ' index',
   value: ({ index }) => (index ? printIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
   print: ({ index }, { quoted }) => (index ? printIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
   features: [

@@ -7,7 +7,7 @@ import { isArray } from '../parser/types.js';
 import { type ColumnProperty, expectEndOfAlter } from './column-property.js';
 
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
-  name: ' Parquet settings',
+  suffix: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
   features: [

@@ -11,7 +11,7 @@ import { canConvert, isAcceptedConversion } from './conversions.js';
 import { createCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
-  name: '',
+  suffix: '',
   value: ({ type }) => type || undefined,
   print: ({ type }) => ` ${type}`,
   alter: {
@@ -81,7 +81,7 @@ const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
 /** In the form of servers before 9.3, the clause also contains the capacity. Later servers do not print a capacity. */
 export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
-  name: ' cache',
+  suffix: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),
   print({ type, cached, capacity }, { form }) {
     if (type !== 'SYMBOL') return '';
@@ -108,7 +108,7 @@ function parseCacheChange(altered: AlteredColumn, cached: boolean) {
 }
 
 export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> = {
-  name: ' capacity',
+  suffix: ' capacity',
   value: ({ capacity }) => capacity?.toString(),
   isHidden: true,
   alter: {

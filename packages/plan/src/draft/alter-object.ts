@@ -127,9 +127,9 @@ function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): 
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(name) ?? name);
   const alterColumn = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const current = findCurrent(column);
-    for (const { name, alter } of current ? properties : [])
+    for (const { suffix, alter } of current ? properties : [])
       for (const alteration of alter.between(column, current as Column))
-        alterTable(table, alteration, [columnPropertyName(column.name, name)], draft);
+        alterTable(table, alteration, [columnPropertyName(column.name, suffix)], draft);
   };
   for (const column of columns)
     if (!isSameName(column.name, tableIn(draft, table).timestamp)) alterColumn(column, [COLUMN_TYPE]);
