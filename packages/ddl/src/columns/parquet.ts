@@ -61,27 +61,24 @@ const CODECS = new Map<string, readonly [label: string, min: number, max: number
 export function parseParquet(cursor: Cursor, type: string | undefined, hasFeature: HasFeature, alters = false): string {
   const isBloomFilter = (word: string) => hasFeature('BLOOM_FILTER') && isWord(word, 'bloom_filter');
   cursor.expect('(');
-  const parts: string[] = [];
+  let [encoding, codec] = ['', ''];
   let token = cursor.require('encoding name or BLOOM_FILTER');
   if (!isBloomFilter(token)) {
-    parts.push(parseEncoding(cursor, token, type));
+    encoding = parseEncoding(cursor, token, type);
     token = cursor.require("',' or ')'");
-    if (token === ',') {
-      token = cursor.require('compression codec name or BLOOM_FILTER');
-      if (!isBloomFilter(token)) {
-        parts.push(parseCompression(cursor, token, alters || hasFeature('BLOOM_FILTER')));
-        token = cursor.require("',' or ')'");
-        if (token === ',' && hasFeature('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
-      }
+  }
+  if (token === ',') {
+    token = cursor.require('compression codec name or BLOOM_FILTER');
+    if (!isBloomFilter(token)) {
+      codec = parseCompression(cursor, token, alters || hasFeature('BLOOM_FILTER'));
+      token = cursor.require("',' or ')'");
     }
   }
-  if (isBloomFilter(token)) {
-    parts.push('bloom_filter');
-    token = cursor.require("')'");
-  }
-  cursor.expectToken(token, ')');
-  const [first, ...rest] = parts;
-  return first === 'default' && (rest.length === 0 || rest[0] === 'bloom_filter') ? rest.join() : parts.join(', ');
+  if (token === ',' && hasFeature('BLOOM_FILTER')) token = cursor.require('BLOOM_FILTER');
+  const filter = isBloomFilter(token) ? 'bloom_filter' : '';
+  cursor.expectToken(filter ? cursor.require("')'") : token, ')');
+  if (encoding === 'default' && !codec) return filter;
+  return [encoding, codec, filter].filter(Boolean).join(', ');
 }
 
 function parseEncoding(cursor: Cursor, token: string, type: string | undefined): string {
