@@ -9,7 +9,7 @@ export type Command =
   | { readonly action: 'rename'; readonly name: string; readonly to: string }
   | { readonly action: 'truncate'; readonly names: readonly string[] }
   | { readonly action: 'insert'; readonly name: string }
-  /** `columns`: those that it sets. */
+  /** `columns`: the columns that it sets. */
   | { readonly action: 'update'; readonly name: string; readonly columns: readonly string[] }
   | { readonly action: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionCommand
@@ -17,7 +17,7 @@ export type Command =
       readonly action: 'refresh range' | 'refresh stats' | 'set refresh limit' | 'squash partitions' | 'vacuum';
       readonly name: string;
     }
-  /** A server changes the type when it is started again. */
+  /** `wal`: the type of the table after the next start of the server. */
   | { readonly action: 'set type'; readonly name: string; readonly wal: boolean }
   /** `skips`: whether FROM TRANSACTION skips earlier transactions. */
   | { readonly action: 'resume wal'; readonly name: string; readonly skips: boolean }
@@ -25,7 +25,7 @@ export type Command =
   | { readonly action: 'rebase wal'; readonly name: string }
   /** No transaction is applied until RESUME WAL. */
   | { readonly action: 'suspend wal'; readonly name: string }
-  /** The position of the name, where an invalid view is rejected. */
+  /** `position`: that of the name, where an invalid view is rejected. */
   | { readonly action: 'compile'; readonly name: string; readonly position: number };
 
 export const toAlter = (
@@ -41,7 +41,7 @@ export interface PartitionCommand {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly position: number;
-  /** The partitions after LIST. */
+  /** The partitions after LIST; undefined if there is a condition after WHERE instead. */
   readonly partitions?: readonly LocatedName[];
 }
 
@@ -57,14 +57,14 @@ const DROP_PARTITION_PROPERTIES = { permission: 'DROP PARTITION', usesWal: true 
 const REFRESH_PROPERTIES = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
 interface ActionProperties {
-  /** By default table. */
+  /** The kind of the object, by default a table. */
   readonly kind?: ObjectKind;
   readonly permission: string;
   /** Whether a server writes the statement to the WAL of the objects. */
   readonly usesWal?: true;
 }
 
-/** Those of ALTER depend on its action, and those of DROP on the kind of its object. */
+/** ALTER and DROP are not among them: theirs depend on the alteration and on the kind of the object. */
 const ACTION_PROPERTIES: Readonly<Record<Exclude<Command['action'], 'alter' | 'drop'>, ActionProperties>> = {
   'drop all': { permission: 'DATABASE ADMIN' },
   rename: { permission: 'RENAME TABLE', usesWal: true },
