@@ -65,9 +65,9 @@ export function compareSchemas(a: Iterable<string>, b: Iterable<string>, given: 
   const { size: total } = itemsA.items;
   const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
   const add = (difference: SchemaDifference): void => {
-    const { identity, a, b } = difference;
-    if (!ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' })) result.differences.push(difference);
-    else result.ignored.push({ identity, ...(a !== undefined && { a }) });
+    const { identity, a: statement, b: other = '' } = difference;
+    if (!ignore.ignoresObject({ ...identity, statement: statement ?? other })) result.differences.push(difference);
+    else result.ignored.push({ identity, ...(statement !== undefined && { a: statement }) });
   };
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;

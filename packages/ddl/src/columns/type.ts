@@ -37,9 +37,9 @@ export const printAddedColumn = (column: Omit<Column, 'name' | 'dedup'>): string
   [TYPE, CACHE, INDEX].map(({ print }) => print?.(column, EXPLICIT)).join('');
 
 export function parseAddedColumn(cursor: Cursor, name: string, lookup: NameLookup) {
-  const token = cursor.requireNoSemicolon('column type');
+  const type = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.start;
-  const column = newColumn(name, parseColumnType(cursor, token, true), lookup);
+  const column = newColumn(name, parseColumnType(cursor, type, true), lookup);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
   if (column.type === 'SYMBOL') {
     parseSymbolOptions(cursor, column);

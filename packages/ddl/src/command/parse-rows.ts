@@ -72,7 +72,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Command {
   }
   if (!isWord(token, 'set') && !isWord(cursor.require('SET expected'), 'set')) throw cursor.error('SET expected');
   const columns: LocatedColumns = new NameMap();
-  const endsValue = (token: string) => [',', ';', 'from', 'where'].includes(token.toLowerCase());
+  const endsValue = (each: string) => [',', ';', 'from', 'where'].includes(each.toLowerCase());
   do {
     const column = { name: unquoteToken(cursor.require('column name')), start: cursor.start };
     cursor.expectToken(cursor.require("'='"), '=');

@@ -176,7 +176,7 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   const { cursor, context } = reader;
   parseSymbolOptions(cursor, column, ", 'index' or ')'");
   rejectCachedCapacity(column, cursor.start);
-  const endsHere = (token: string) => token === ')' || token === ',' || isWord(token, 'parquet');
+  const endsHere = (each: string) => each === ')' || each === ',' || isWord(each, 'parquet');
   const token = cursor.require("')', 'index' or 'parquet'");
   if (endsHere(token)) return token;
   cursor.expectToken(token, 'index');

@@ -114,8 +114,8 @@ export const toAge = (count: number, unit: string): Age => count * (UNIT_LENGTHS
 
 /** Expresses an age as a whole number of the largest possible unit. */
 export function splitAge(age: Age): { value: number; unit: string } {
-  const fits = (length: number): boolean => age * length > 0 && age % length === 0;
-  const [unit, length] = Object.entries(UNIT_LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];
+  const fits = ([, each]: [string, number]): boolean => age * each > 0 && age % each === 0;
+  const [unit, length] = Object.entries(UNIT_LENGTHS).findLast(fits) ?? ['HOUR', 1];
   return { value: age / length, unit };
 }
 

@@ -98,8 +98,8 @@ class RightsParser {
   /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */
   #parsePermission(): string {
     const words: string[] = [];
-    const isComplete = (token: string): boolean =>
-      ['on', 'to', 'from', ','].includes(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
+    const isComplete = (next: string): boolean =>
+      ['on', 'to', 'from', ','].includes(next.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
     let token = this.cursor.next();
     const position = this.cursor.start;
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);

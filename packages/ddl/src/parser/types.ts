@@ -161,10 +161,10 @@ function parseDecimal(cursor: Cursor): string {
     token = cursor.next();
   }
   if (token !== ')') throw bad(cursor.start, "Missing ')'");
-  const what = `The precision (${precision}) must be`;
-  if (precision <= 0) throw bad(start, `${what} greater than zero`);
-  if (precision > MAX_PRECISION) throw bad(start, `${what} less than ${MAX_PRECISION}`);
+  const subject = `The precision (${precision}) must be`;
+  if (precision <= 0) throw bad(start, `${subject} greater than zero`);
+  if (precision > MAX_PRECISION) throw bad(start, `${subject} less than ${MAX_PRECISION}`);
   if (scale < 0) throw bad(start, `The scale (${scale}) must be greater than or equal to zero`);
-  if (scale > precision) throw bad(start, `${what} greater than or equal to the scale (${scale})`);
+  if (scale > precision) throw bad(start, `${subject} greater than or equal to the scale (${scale})`);
   return `DECIMAL(${precision},${scale})`;
 }

@@ -88,8 +88,8 @@ export const START_FROM = defineProperty<Pick<LiveViewDefinition, 'start'>>()({
 });
 
 function formatTooLong(clause: string, micros: number): string {
-  const units = [...MICROS].filter(([unit]) => unit !== 'd');
-  const [unit, factor] = units.findLast(([, factor]) => micros % factor === 0) ?? ['us', 1];
+  const fits = ([each, length]: [string, number]): boolean => each !== 'd' && micros % length === 0;
+  const [unit, factor] = [...MICROS].findLast(fits) ?? ['us', 1];
   return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / factor}${unit})`;
 }
 

@@ -109,7 +109,7 @@ export function findSampling(body: string): { interval: string; timeZone: string
   const samplings = findSamplings(tokens);
   const least = samplings.reduce((min, { depth }) => Math.min(min, depth), Number.POSITIVE_INFINITY);
   const outermost = samplings.filter(({ depth }) => depth === least);
-  const sampleBy = outermost.find(({ index }) => index !== undefined);
+  const sampleBy = outermost.find(each => each.index !== undefined);
   const [{ interval, index } = {}] = sampleBy ? [sampleBy] : outermost;
   if (interval === undefined || (sampleBy && outermost.some(other => other.interval !== interval))) return undefined;
   if (index === undefined) return { interval, timeZone: undefined };
