@@ -45,11 +45,11 @@ cat > ssh <<'END'\n${SSH}END\nchmod +x ssh`);
 
 const testWithParallel = testWith('parallel', 'rsync');
 
-const blocks = Array.from(
-  readFileSync('examples/README.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
-  ([, sh = '']) => sh,
-);
+const [, fleet = ''] = readFileSync('examples/README.md', 'utf8').split(/^## /m);
+const blocks = Array.from(fleet.matchAll(/^```sh\n(.*?)^```$/gms), ([, sh = '']) => sh);
 const [copy = '', log = '', resume = '', remote = '', check = ''] = blocks;
+
+test('fleet: the section has these blocks', t => t.is(blocks.length, 5));
 
 testWithParallel('fleet: every target gets the schema, and a second run changes nothing', async t => {
   const run = await exampleShell(t);
