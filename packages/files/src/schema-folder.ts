@@ -39,7 +39,8 @@ export async function writeFolder(folder: string, statements: AsyncIterable<stri
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
     const invalid = existing.get(path)?.error;
-    if (invalid) throw new CodedError('DAMAGED', `${invalid.message}; move it away; nothing was written`, invalid);
+    const details = { cause: invalid, locatedMessages: invalid?.locatedMessages };
+    if (invalid) throw new CodedError('DAMAGED', `${invalid.message}; move it away; nothing was written`, details);
   }
   const textOf = (path: string) => printFile(existing.get(path)?.statements.map(({ statement }) => statement));
   const changed = [...files].filter(([path, content]) => textOf(path) !== content);
