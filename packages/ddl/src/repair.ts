@@ -76,7 +76,7 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
     return text.slice(0, start) + names.join(comma) + text.slice(end);
   };
   const repairColumn = (line: string): PrintedColumn => {
-    const blank = line.indexOf(' ');
+    const blank = line.indexOf(' '); // if the type is unknown, the name ends here
     if (blank < 0) return [line, '']; // no column
     const [, bare = line.slice(0, blank), definition = line.slice(blank)] = COLUMN_LINE.exec(line) ?? [];
     return [repairName(bare), repairList(' INCLUDE (', ', ', definition)];

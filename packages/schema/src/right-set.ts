@@ -112,7 +112,7 @@ export class RightSet {
   #findCovering(right: Right, onlyWider = false): Right[] {
     const [entity, permissionOrRole, onWhat] = pathOf(right);
     const isOnTable = right.kind === 'grant' && onWhat !== NO_NAME;
-    const names = isOnTable ? [onWhat, ALL_NAMES, NO_NAME] : [onWhat];
+    const names = isOnTable ? [onWhat, ALL_NAMES, NO_NAME] : [onWhat]; // the table, all tables, the database
     const scopes = this.#at([entity, permissionOrRole]);
     const wider = names.map(name => scopes?.get(name)?.get(NO_NAME)?.stored);
     const same = this.#find(right);
