@@ -65,14 +65,11 @@ function parseParameter(cursor: Cursor) {
   return { action: 'parameter' as const, name: parameter, value };
 }
 
-interface ParsedValue {
-  readonly parameter?: keyof TableParameters; // undefined if the name is unknown
-  readonly value?: number | undefined; // undefined if the text is no number
-}
-
-function parseValue(name: string | undefined, text: string, position: number): ParsedValue {
-  if (isWord(name, 'o3maxlag')) return { parameter: 'o3MaxLag', value: parseLag(text, position) };
-  return isWord(name, 'maxuncommittedrows') ? { parameter: 'maxUncommittedRows', value: parseInt32(text) } : {};
+/** Parses the value of a parameter. Empty if the name is unknown; without a value if the number of rows is not a number. */
+function parseValue(name: string | undefined, text: string, position: number) {
+  if (isWord(name, 'o3maxlag')) return { parameter: 'o3MaxLag' as const, value: parseLag(text, position) };
+  if (isWord(name, 'maxuncommittedrows')) return { parameter: 'maxUncommittedRows' as const, value: parseInt32(text) };
+  return {};
 }
 
 /** QuestDB 9.0 to 9.2 print both parameters. */

@@ -25,29 +25,22 @@ BEFORE_COLUMN.delete('as');
 /** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */
 const MAX_QUALIFIER_LENGTH = 400;
 
-interface TableScope {
+class TableScope {
   /** The names that can precede its columns: true for the name of a table, false for an alias or an expression. */
-  tables: NameMap<boolean>;
+  readonly tables = new NameMap<boolean>();
   /** The names before the dots of columns that are not resolved yet. */
-  pending: NameMap<TableName[]>;
+  pending = new NameMap<TableName[]>();
   /** The number of tokens so far; a name is counted once. */
-  tokenCount: number;
+  tokenCount = 0;
   /** Whether the parentheses contain only a table's name, as in `FROM (trades)`. Then the outer query can use that name before columns. */
-  holdsOnlyTable: boolean;
+  holdsOnlyTable = false;
 }
-
-const newScope = (): TableScope => ({
-  tables: new NameMap(),
-  pending: new NameMap(),
-  tokenCount: 0,
-  holdsOnlyTable: false,
-});
 
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
   readonly #found: TableName[] = [];
   /** The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it. */
-  readonly #scopes: TableScope[] = [newScope()];
+  readonly #scopes = [new TableScope()];
   #last: Token | undefined;
 
   names(): TableName[] {
@@ -60,7 +53,7 @@ export class QueryNames {
   }
 
   open(isQuery: boolean): void {
-    this.#scopes.push(isQuery ? newScope() : this.#scope);
+    this.#scopes.push(isQuery ? new TableScope() : this.#scope);
   }
 
   /** @param ahead the tokens after the closing parenthesis, possibly an alias */
