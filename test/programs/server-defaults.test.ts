@@ -211,6 +211,16 @@ testWithQuestDB('a table that is dropped meanwhile takes no capacity from the ot
   t.is((await run.ok('sqldump -q $URL')).stdout.match(/SYMBOL CAPACITY \d+/g)?.length, 3);
 });
 
+testWithQuestDB('a capacity between the default of the server and the usual one is dumped', async t => {
+  await questdb.execute('CREATE TABLE t (s SYMBOL CAPACITY 128)');
+  const parameters = { dataset: [['cairo.default.symbol.capacity', '64']] };
+  const proxy = await recordingProxy(t, questdb, query =>
+    query.includes('SHOW PARAMETERS') ? [200, parameters] : undefined,
+  );
+  const run = await inProcess(t, { URL: proxy.url });
+  t.regex((await run.ok('sqldump -q $URL')).stdout, /s SYMBOL CAPACITY 128/);
+});
+
 testWithQuestDB('a change of a type, and the way back, keep the capacity of a symbol', async t => {
   const [before, after] = ['SYMBOL CAPACITY 4096 NOCACHE', 'VARCHAR'].map(
     type => `CREATE TABLE t (ts TIMESTAMP, s ${type}) TIMESTAMP(ts) PARTITION BY DAY`,

@@ -26,37 +26,39 @@ export class SymbolCapacities {
       return name !== undefined && mayLackCapacity ? { name, index } : [];
     });
     if (!tables.length) return statements;
+    this.#parameters ??= (await this.attempt(fetchParameters)) ?? new Map<string, string>();
+    const usual = this.#number('cairo.default.symbol.capacity', DEFAULT_CAPACITY);
     const completed = [...statements];
     for (const batch of batchesOf(tables)) {
-      const rows = await this.attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some)));
+      const rows = await this.attempt(client => fetchInHalves(batch, some => fetchCapacities(client, some, usual)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
         const statement = completed[Number(index)];
-        if (statement !== undefined && (await this.#fetchWhetherRequested(Number(capacity), Number(used))))
+        if (statement !== undefined && this.#isRequested(Number(capacity), Number(used)))
           completed[Number(index)] = withCapacity(statement, String(column), Number(capacity));
       }
     }
     return completed;
   }
 
-  async #fetchWhetherRequested(capacity: number, used: number): Promise<boolean> {
-    this.#parameters ??= (await this.attempt(fetchParameters)) ?? new Map<string, string>();
-    const parameters = this.#parameters;
-    const number = (path: string, fallback: number) => Number(parameters.get(path)) || fallback;
-    if (capacity <= number('cairo.default.symbol.capacity', DEFAULT_CAPACITY)) return false;
-    if (parameters.get('cairo.auto.scale.symbol.capacity') === 'false') return true;
+  #number(path: string, fallback: number): number {
+    return Number(this.#parameters?.get(path)) || fallback;
+  }
+
+  #isRequested(capacity: number, used: number): boolean {
+    if (this.#parameters?.get('cairo.auto.scale.symbol.capacity') === 'false') return true;
     // The server doubles a capacity when this part of it is used.
-    return used <= (capacity / 2) * number('cairo.auto.scale.symbol.capacity.threshold', 0.8);
+    return used <= (capacity / 2) * this.#number('cairo.auto.scale.symbol.capacity.threshold', 0.8);
   }
 }
 
-/** The capacities of tables, in one request. Undefined if the request is too large, or one of several tables is gone. */
-async function fetchCapacities(client: Client, tables: readonly { name: string; index: number }[]) {
+/** The larger capacities of tables, in one request. Undefined if the request is too large, or one of several tables is gone. */
+async function fetchCapacities(client: Client, tables: readonly { name: string; index: number }[], usual: number) {
   const query = tables
     .map(
       ({ name, index }) =>
-        `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${DEFAULT_CAPACITY}`,
+        `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${usual}`,
     )
     .join(' UNION ALL ');
   if (tables.length > 1 && !fitsRequest(client, query)) return undefined;
