@@ -74,8 +74,7 @@ export async function openJournal(folder: string, engine: Engine, begin: () => P
       if (file.size >= 2 * file.initialSize + 4 * 1024 * 1024) await compact();
     },
     async close(): Promise<void> {
-      await file.handle.close();
-      lock?.close();
+      await file.handle.close().finally(() => lock?.close());
     },
   };
 }
