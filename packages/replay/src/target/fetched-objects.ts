@@ -25,7 +25,7 @@ export class FetchedObjects {
   #keys: Promise<ReadonlySet<string>> | undefined;
   /** The definitions of the next statements, by key. */
   #prefetched: Promise<ReadonlyMap<string, string | undefined> | undefined> | undefined;
-  /** The keys of the objects whose statements were sent. A prefetched definition of such an object may be outdated. */
+  /** The keys of the objects whose statements were sent after something was prefetched: that may be outdated. */
   readonly #sent = new Set<string>();
   readonly #capacities: SymbolCapacities;
   readonly acl: ExistingAcl;
@@ -70,10 +70,11 @@ export class FetchedObjects {
 
   /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: KindAndName): void {
-    if (identity.kind !== 'other') return void this.#sent.add(kindAndNameKey(identity));
-    // The statement may have changed any object.
-    this.#prefetched = undefined;
-    this.#keys = undefined;
+    if (identity.kind === 'other') {
+      // The statement may have changed any object.
+      this.#prefetched = undefined;
+      this.#keys = undefined;
+    } else if (this.#prefetched !== undefined) this.#sent.add(kindAndNameKey(identity));
   }
 
   /** Passes statements on. If objects of the stream exist, the definitions of the next statements are fetched together. */
