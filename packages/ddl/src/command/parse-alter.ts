@@ -5,7 +5,7 @@ import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { expectEndOfBody, parseViewBody } from '../parser/body.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
-import { type FoundObject, findKind, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import { type FoundObject, findKind, type NameLookup, requireObject, stripPublicIfAccepted } from '../parser/lookup.js';
 import { isValidColumnName, parseEntityName, rejectReserved, unquoteToken } from '../parser/names.js';
 import { parseAge, parseInt64 } from '../parser/numbers.js';
 import { parsePartitionName } from '../parser/partition-name.js';
@@ -22,7 +22,7 @@ export function parseAlter(cursor: Cursor, lookup: NameLookup): Command {
     throw cursor.error("'view' expected'");
   if (kind === 'live view') cursor.expect('view');
   const position = cursor.reach;
-  const nameToken = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
+  const nameToken = stripPublicIfAccepted(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(nameToken, position);
   const name = unquoteToken(nameToken);
   const object = requireObject(lookup, kind, name, position, cursor.start);

@@ -1,7 +1,13 @@
 import { isSameName, type ObjectKind, type PrincipalKind } from '@sqlpipe/sql';
 import { type Defaults, SERVER_DEFAULTS } from '../definition.js';
 import { Cursor, isWord, missingError, RejectionError, tryParse, unexpectedTokenError } from '../parser/cursor.js';
-import { createPermissiveTraits, findKind, type NameLookup, readName, requireObject } from '../parser/lookup.js';
+import {
+  createPermissiveTraits,
+  findKind,
+  type NameLookup,
+  requireObject,
+  stripPublicIfAccepted,
+} from '../parser/lookup.js';
 import { isValidTableName, parseEntityName, parseTableName, rejectReserved, unquoteToken } from '../parser/names.js';
 import type { Alter } from './alteration.js';
 import type { Command } from './command.js';
@@ -92,7 +98,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
     if (!isWord(cursor.next(), 'exists')) throw cursor.error(`expected EXISTS ${short}`);
     position = cursor.reach;
   } else cursor.unread();
-  const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
+  const token = stripPublicIfAccepted(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, cursor.start);
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
@@ -158,7 +164,7 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
   const names: string[] = [];
   for (;;) {
     if (token === undefined || token === ',') throw new RejectionError(cursor.reach, 'table name expected');
-    const name = unquoteToken(readName(cursor, lookup, token));
+    const name = unquoteToken(stripPublicIfAccepted(cursor, lookup, token));
     if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.start);
     // A server locks each table without WAL before it truncates any.
     if (lookup.find(name, 'table')?.wal === false && names.some(each => isSameName(each, name)))
@@ -180,7 +186,7 @@ function parseTruncate(cursor: Cursor, lookup: NameLookup): Command {
 function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.error("'partitions' expected");
-  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
+  const name = unquoteToken(stripPublicIfAccepted(cursor, lookup, cursor.requireNoSemicolon('table name')));
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw cursor.error("end of line or ';' expected");
   requireObject(lookup, 'table', name, cursor.start);
@@ -190,7 +196,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): Command {
 /** The limits of RANGE are skipped. STATS is an action of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expect('materialized', 'view');
-  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const name = unquoteToken(stripPublicIfAccepted(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const object = lookup.find(name, 'materialized view');
   if (!object) throw missingError(cursor.start, name, 'materialized view');
   // For any other kind, the server's message says `table`, even for a view.
@@ -207,7 +213,7 @@ function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Command {
 
 function parseCompile(cursor: Cursor, lookup: NameLookup): Command {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
-  const token = readName(cursor, lookup, cursor.requireNoSemicolon('view name'));
+  const token = stripPublicIfAccepted(cursor, lookup, cursor.requireNoSemicolon('view name'));
   const [name, position] = [unquoteToken(token), cursor.start];
   cursor.expectEnd();
   const view = lookup.find(name, 'view');

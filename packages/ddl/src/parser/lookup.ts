@@ -52,8 +52,8 @@ export interface FoundObject {
   readonly position: number;
 }
 
-/** Reads a name, without the schema `public` before it if the lookup accepts that. */
-export const readName = (cursor: Cursor, { acceptsPublic }: NameLookup, token: string): string =>
+/** Skips the schema `public.` before a name, if the lookup accepts it. @returns the token of the name */
+export const stripPublicIfAccepted = (cursor: Cursor, { acceptsPublic }: NameLookup, token: string): string =>
   acceptsPublic ? stripPublic(cursor, token) : token;
 
 /** Finds an object of a kind. @throws RejectionError, which may have another position for an object of another kind */

@@ -45,7 +45,7 @@ export function rejectReserved(token: string, position: number): void {
 }
 
 /** Rejects a column name that is not a literal, such as `'x'` or a symbol. */
-export function requireLiteral(token: string, position: number): void {
+export function rejectNonLiteral(token: string, position: number): void {
   if ("(),`';".includes(token.charAt(0))) throw new RejectionError(position, 'literal expected');
 }
 
@@ -53,7 +53,7 @@ export function parseLiteral(cursor: Cursor): LocatedName {
   const token = cursor.require('literal');
   const start = cursor.start;
   rejectReserved(token, start);
-  requireLiteral(token, start);
+  rejectNonLiteral(token, start);
   return { name: unquoteToken(token), start };
 }
 

@@ -27,7 +27,7 @@ export interface LocatedScope {
   readonly excluded?: readonly NameSpan[];
 }
 
-interface GrantOptions {
+interface GrantTail {
   /** Whether the statement gives rights; otherwise it takes them away. */
   readonly gives: boolean;
   readonly hasGrantOption: boolean;
@@ -47,7 +47,7 @@ export type RightsStatement =
       readonly user: NameSpan;
       readonly groups: readonly NameSpan[];
     }
-  | (GrantedRights & GrantOptions);
+  | (GrantedRights & GrantTail);
 
 /** Parses a statement of rights after its first word, but not what follows it; undefined for any other verb. @throws RejectionError */
 export const parseRightsStatement = (cursor: Cursor, verb: string | undefined, context: RightsContext) =>
@@ -71,15 +71,15 @@ class RightsParser {
     const hasPermissions = verb === 'grant' || verb === 'revoke';
     if (verb === 'assume' || (hasPermissions && isWord(cursor.requireNoSemicolon('permission'), 'assume'))) {
       cursor.expect('service', 'account');
-      return { kind: 'assumption', account: this.#parseName('service account'), ...this.#parseEntity(gives) };
+      return { kind: 'assumption', account: this.#parseName('service account'), ...this.#parseGrantTail(gives) };
     }
     if (!hasPermissions) return undefined;
     cursor.unread();
     const permissions = this.#parseList(() => this.#parsePermission());
-    return { kind: 'grant', permissions, scopes: this.#parseScopes(), ...this.#parseEntity(gives) };
+    return { kind: 'grant', permissions, scopes: this.#parseScopes(), ...this.#parseGrantTail(gives) };
   }
 
-  #parseEntity(gives: boolean): GrantOptions {
+  #parseGrantTail(gives: boolean): GrantTail {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#parseName('entity');
     let [hasGrantOption, isVerified] = [false, false];

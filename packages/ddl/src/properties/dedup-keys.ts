@@ -2,7 +2,7 @@ import { foldCase, isSameName, type LocatedName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
 import { type Cursor, isWord, RejectionError } from '../parser/cursor.js';
 import type { FoundObject } from '../parser/lookup.js';
-import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../parser/names.js';
+import { quoteColumn, quoteName, rejectNonLiteral, unquoteToken } from '../parser/names.js';
 import { isArray } from '../parser/types.js';
 import { defineProperty } from '../property.js';
 
@@ -74,7 +74,7 @@ function parseDedupKeys(cursor: Cursor, expected: string, check: (key: LocatedNa
   let token = cursor.next();
   const position = cursor.start;
   while (token !== undefined && token !== ')') {
-    requireLiteral(token, cursor.start);
+    rejectNonLiteral(token, cursor.start);
     const key = { name: unquoteToken(token), start: cursor.start };
     check(key);
     keys.push(key.name);
