@@ -7,13 +7,13 @@ import { escapeControls, formatExcerpt, formatHints } from '@sqlpipe/text';
 
 const MAX_LINE = 100;
 
-const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
+const DENIED_STATEMENT_HELP = '; does the user have the permission, or is the server read-only?';
 
 /** The server's message, below it a caret or the differences, and a hint if one is known. */
 export function formatRejection(outcome: Outcome, label: string, hasColors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, isDenied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${formatStatementLabel(outcome)}: ${unknown}${formatExcerpt(error, 1000)}${isDenied ? DENIED_HELP : ''}`;
+  const head = `${formatStatementLabel(outcome)}: ${unknown}${formatExcerpt(error, 1000)}${isDenied ? DENIED_STATEMENT_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', label], hasColors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;

@@ -20,7 +20,7 @@ export const connect = (config: ConnectionConfig): Client => new HttpClient(conf
 /** The statuses of an endpoint that exists. Any other status may come from a proxy, or from a server that has not looked at the path. */
 const ENDPOINT_STATUSES = new Set([200, 400, 403]);
 
-const DENIED_HELP = '; grant the permission to this user, or use another account';
+const DENIED_QUERY_HELP = '; grant the permission to this user, or use another account';
 
 class HttpClient {
   readonly label: string;
@@ -45,19 +45,19 @@ class HttpClient {
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
-    if (!this.config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
+    if (!this.config.retries) return yield* this.#streamOnce(query, maxValueBytes);
     const { createRowResumer } = await import('./resumed-rows.js'); // few runs need it
     const yieldNewRows = createRowResumer(this.label);
     const pauseAfter = createRetryPause(this.config, this.#ended);
     for (;;)
       try {
-        return yield* yieldNewRows(this.#rowsOnce(query, maxValueBytes));
+        return yield* yieldNewRows(this.#streamOnce(query, maxValueBytes));
       } catch (error) {
         await pauseAfter(error);
       }
   }
 
-  async *#rowsOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
+  async *#streamOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
     let response: OpenResponse | undefined;
     try {
       response = await this.#send(query, 'query');
@@ -87,9 +87,9 @@ class HttpClient {
 
   /** How large the request buffer of a server must be to accept this statement, in bytes; see `DEFAULT_REQUEST_BUFFER`. */
   requiredBuffer(statement: string, purpose: Purpose = 'execute'): number {
-    const target = this.#path(statement, purpose);
-    const query = target.slice(target.indexOf('?') + 1);
-    return requiredBuffer(`GET ${target} HTTP/1.1`, query, this.#connection.headerLines);
+    const path = this.#path(statement, purpose);
+    const query = path.slice(path.indexOf('?') + 1);
+    return requiredBuffer(`GET ${path} HTTP/1.1`, query, this.#connection.headerLines);
   }
 
   close(): Promise<void> {
@@ -142,7 +142,7 @@ class HttpClient {
     const status = response?.status;
     if (error instanceof ServerError && response) {
       const { message, isDenied, ...details } = toRejection(error, response);
-      const reason = `the server rejected the request: ${formatExcerpt(message, 500)}${isDenied ? DENIED_HELP : ''}`;
+      const reason = `the server rejected the request: ${formatExcerpt(message, 500)}${isDenied ? DENIED_QUERY_HELP : ''}`;
       const code = isDenied ? 'DENIED' : 'REJECTED';
       return new InstanceError(code, `${this.label}: ${reason}`, { ...details, serverMessage: message });
     }

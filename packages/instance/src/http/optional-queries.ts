@@ -26,10 +26,11 @@ export class BestEffortClient {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
-      return await tryQuery(use(this.#client), ({ code }) => {
-        this.#hasGivenUp = code === 'UNREACHABLE';
-        return true;
-      });
+      return await use(this.#client);
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+      this.#hasGivenUp = error.code === 'UNREACHABLE';
+      return undefined;
     } finally {
       clearTimeout(timer);
     }
