@@ -4,7 +4,7 @@ import { replay, serve } from '@sqlpipe/api';
 import { IgnoreRules, toEntry } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { type Client, InstanceError } from '../../packages/instance/src/index.js';
-import { SourceRows } from '../../packages/replay/src/checks/source-rows.js';
+import { SourceRowGuard } from '../../packages/replay/src/checks/source-row-guard.js';
 import { executeStatements } from '../../packages/replay/src/execute/execute-statements.js';
 import { createExecutor } from '../../packages/replay/src/execute/executor.js';
 import { ExistingAcl } from '../../packages/replay/src/target/existing-acl.js';
@@ -220,11 +220,11 @@ test('the rows below a view are counted by partition: one that is split, merged 
     queryRows: async (query: string) => (query.includes('table_partitions') ? partitions : [['t', 7]]),
   } as unknown as Client;
   const countConflicts = async (before: typeof partitions, after: typeof partitions) => {
-    const rows = new SourceRows(client);
+    const guard = new SourceRowGuard(client);
     partitions = before;
-    await rows.recordAsserted('m', ['t']);
+    await guard.recordAsserted('m', ['t']);
     partitions = after;
-    return (await rows.fetchConflicts('REFRESH MATERIALIZED VIEW m FULL;')).length;
+    return (await guard.fetchConflicts('REFRESH MATERIALIZED VIEW m FULL;')).length;
   };
   const whole: [string, number] = ['2024-01', 10];
   const parts: [string, number][] = [

@@ -10,7 +10,7 @@ import { PlanGuard } from './plan-guard.js';
 import { type PlanPermissions, recordQuery } from './preflight.js';
 
 /** Finds an option that would skip statements of a plan, send them before all are known, or send them after another plan. */
-const findConflict = ({ alter, ifExists, ignore, staleOk, stream }: ReplayOptions) =>
+const findOptionProblem = ({ alter, ifExists, ignore, staleOk, stream }: ReplayOptions) =>
   (ifExists === 'skip' && '--if-exists skip cannot be combined with a plan, which relies on what it creates') ||
   (ignore.hasRules &&
     '--ignore cannot be combined with a plan, whose statements rely on each other; make the plan with --ignore') ||
@@ -44,10 +44,10 @@ export async function checkPlan(
   })();
   const head = first.done ? undefined : parsePlanHead(first.value);
   if (!head) return { statements: all };
-  const conflict = findConflict(options);
-  if (conflict) {
+  const problem = findOptionProblem(options);
+  if (problem) {
     await iterator.return?.(); // or the program would wait for the end of its input
-    throw new CodedError('REJECTED', conflict);
+    throw new CodedError('REJECTED', problem);
   }
   const { staleOk, allowPlan } = options;
   const recorded = recordPlanned(all, head, permitted);

@@ -3,8 +3,8 @@ import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { type Client, fetchAllObjects, fetchIds, fetchStatements, InstanceError } from '@sqlpipe/instance';
 import { type Assertion, findPlannedObjects, parseAssertion } from '@sqlpipe/plan/text';
 import { displayName, identify, isObjectKind, type KindAndName, kindAndNameKey, NameMap, NameSet } from '@sqlpipe/sql';
-import { LostGrants } from './lost-grants.js';
-import { SourceRows } from './source-rows.js';
+import { GrantGuard } from './grant-guard.js';
+import { SourceRowGuard } from './source-row-guard.js';
 
 const findNames = (statements: readonly string[]): NameSet =>
   new NameSet(statements.flatMap(each => findReferences(each)));
@@ -18,8 +18,8 @@ interface GuardedObject extends KindAndName {
 
 export class PlanGuard {
   readonly #objects = new Map<string, GuardedObject>();
-  readonly #lostGrants: LostGrants;
-  readonly #sourceRows: SourceRows;
+  readonly #grantGuard: GrantGuard;
+  readonly #sourceRowGuard: SourceRowGuard;
   /** By the index of the statement; undefined for any other statement. */
   readonly #assertions: readonly (Assertion | undefined)[];
 
@@ -28,8 +28,8 @@ export class PlanGuard {
     private readonly client: Client,
     private readonly inputStatements: readonly string[],
   ) {
-    this.#lostGrants = new LostGrants(client, inputStatements);
-    this.#sourceRows = new SourceRows(client);
+    this.#grantGuard = new GrantGuard(client, inputStatements);
+    this.#sourceRowGuard = new SourceRowGuard(client);
     this.#assertions = inputStatements.map(parseAssertion);
   }
 
@@ -61,7 +61,7 @@ export class PlanGuard {
   async fetchConflicts(statement: string, index: number): Promise<string[]> {
     const { comparedView } = this.#assertions[index] ?? {};
     if (comparedView !== undefined)
-      await this.#sourceRows.recordAsserted(comparedView, this.#findTablesBelow(comparedView));
+      await this.#sourceRowGuard.recordAsserted(comparedView, this.#findTablesBelow(comparedView));
     const own = [...this.#findObjects(statement), ...this.#findAssertedObjects(index)];
     if (own.length === 0) return [];
     const next = this.inputStatements[index + 1];
@@ -69,8 +69,8 @@ export class PlanGuard {
     const statements = await fetchStatements(this.client, known);
     const ids = await this.#fetchIds(known);
     const conflicts = known.flatMap((object, i) => formatConflict(object, statements[i], ids.get(object.name)) ?? []);
-    conflicts.push(...(await this.#sourceRows.fetchConflicts(statement)));
-    return conflicts.length > 0 ? conflicts : this.#lostGrants.fetchConflicts(index);
+    conflicts.push(...(await this.#sourceRowGuard.fetchConflicts(statement)));
+    return conflicts.length > 0 ? conflicts : this.#grantGuard.fetchConflicts(index);
   }
 
   /** Finds the assertions of the plan that must still be true before a statement is sent. */

@@ -22,26 +22,24 @@ interface RunOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signa
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { signal, endOfRun, planHead: head, locations, ...continuation }: RunOptions,
+  { signal, endOfRun, planHead, locations, ...continuation }: RunOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (n: number, entry: Entry, planHead?: PlanHead): Promise<Outcome> => {
+  const executeInTurn = async (n: number, entry: Entry, isPlanned: boolean): Promise<Outcome> => {
     for (const { outcome } of findBlockers(entry, inFlight)) await outcome;
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     const isOver = endOfRun.signal.aborted || signal.aborted;
-    const result: StatementResult = isOver
-      ? { result: 'not reached' }
-      : await execute(entry, planHead !== undefined, n - 1);
+    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry, isPlanned, n - 1);
     const { statement, ...identity } = entry;
     const outcome = {
       n,
       statement,
       location: locations[n - 1],
       identity,
-      planHead,
+      planHead: isPlanned ? planHead : undefined,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
@@ -56,12 +54,12 @@ export async function* executeStatements(
   try {
     for await (const statement of statements) {
       n++;
-      const planHead = n <= (head?.count ?? Number.POSITIVE_INFINITY) ? head : undefined;
+      const isPlanned = planHead !== undefined && n <= (planHead.count ?? Number.POSITIVE_INFINITY);
       const entry = toEntry(statement);
       // A statement that changes existing objects must not run while the reader of the outcomes reads created objects back.
-      const isAlone = planHead !== undefined || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
+      const isAlone = isPlanned || !isObjectKind(entry.kind) || readStatementHead(statement).replaces;
       while (isAlone && inFlight.length > 0) yield takeOldest();
-      const outcome = executeInTurn(n, entry, planHead);
+      const outcome = executeInTurn(n, entry, isPlanned);
       outcome.catch(() => {}); // it is thrown when it is yielded; meanwhile, the input may be slow
       inFlight.push({ entry, outcome });
       // The executors take turns. So the next statement needs the executor of the oldest one in flight, which has to end first.

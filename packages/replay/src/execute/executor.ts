@@ -122,9 +122,9 @@ async function execute(entry: Entry, context: StatementContext): Promise<Stateme
   const { replaces, keepsExisting } = readStatementHead(statement);
   const isRight = isRightKind(kind);
   // Compares first if the server would accept the statement although the object exists, or if the object is known already.
-  const isAccepted = isRight || replaces || keepsExisting;
-  const isKnown = !isAccepted && ifExists === 'compare' && (await existing.findPrefetched(entry)) !== undefined;
-  const found = isAccepted || isKnown ? await compareExisting(entry, context) : undefined;
+  const allowsExisting = isRight || replaces || keepsExisting;
+  const isKnown = !allowsExisting && ifExists === 'compare' && (await existing.findPrefetched(entry)) !== undefined;
+  const found = allowsExisting || isKnown ? await compareExisting(entry, context) : undefined;
   if (!found) return send(entry, context);
   // A plan sends an equal GRANT again, which changes nothing. A GRANT that differs is never sent: without WITH GRANT OPTION, it
   // would remove that option. A plain CREATE is sent although the server will reject it, because it may give a further reason.

@@ -21,7 +21,7 @@ import {
 const hasGrant = (rights: RightSet, grant: Grant): boolean =>
   grant.column === undefined ? rights.includes(grant) : rights.allowsPart({ ...grant, column: undefined });
 
-export class LostGrants {
+export class GrantGuard {
   /** The indexes of the statements that create an object or give it its name, by this name. */
   readonly #creations = new NameMap<number[]>();
   readonly #renamedViews: NameMap<string>;

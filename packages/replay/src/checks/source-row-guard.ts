@@ -6,7 +6,7 @@ import { type Client, fetchIds, tryIfAccepted } from '@sqlpipe/instance';
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { identify, NameSet, quoteLiteral } from '@sqlpipe/sql';
 
-export class SourceRows {
+export class SourceRowGuard {
   readonly #sources: { view: string; table: string; id: unknown; rows: ReadonlyMap<string, number> }[] = [];
 
   constructor(private readonly client: Client) {}
