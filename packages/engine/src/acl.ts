@@ -99,8 +99,8 @@ export class Acl {
     return this.#holds(name, entity => this.#rights.includes({ kind: 'assumption', account, entity, hasGrantOption }));
   }
 
-  #holds(name: string, isHolder: (entity: string) => boolean): boolean {
-    return isSameName(name, this.admin) || this.principalAndGroups(name).some(isHolder);
+  #holds(name: string, hasRight: (entity: string) => boolean): boolean {
+    return isSameName(name, this.admin) || this.principalAndGroups(name).some(hasRight);
   }
 
   principalAndGroups(name: string): string[] {

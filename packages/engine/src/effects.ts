@@ -144,17 +144,17 @@ export function findKeyLosses(
 /**
  * BYTE, SHORT and BOOLEAN have no NULL. Example: a table with rows gets a new column `n SHORT`, and `n` is then changed to INT. The
  * older rows store no value of `n`. Their `n` was 0 as a SHORT, and is NULL as an INT.
- * @param filled the ids of the columns for which every row stores a value
+ * @param fullyWrittenColumns the ids of the columns for which every row stores a value
  */
 export function findLossesOfUnwrittenValues(
   { before, after }: Transition,
-  filled: ReadonlySet<number | undefined>,
+  fullyWrittenColumns: ReadonlySet<number | undefined>,
 ): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, current }) => {
+    if (fullyWrittenColumns.has(id)) return [];
     // `findColumnEffects` reports the changes of type that are not lossless.
-    if (!current || hasNull(oldType) || !hasNull(current.type) || !isLossless(oldType, current.type) || filled.has(id))
-      return [];
+    if (!current || hasNull(oldType) || !hasNull(current.type) || !isLossless(oldType, current.type)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${current.name}': in rows older than the column, ${zero} becomes NULL`;
     return [lossOf(after, 'values', text, current.name)];

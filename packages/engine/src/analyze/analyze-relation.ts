@@ -253,10 +253,11 @@ class ColumnScope {
     if (qualifier !== undefined && sources.length === 0)
       throw query.rejection('Invalid table name or alias', expression);
     const isNamed = (field: Field) => isSameName(field.name, name);
-    const holders = sources.filter(({ fields }) => fields.some(isNamed));
-    if (qualifier === undefined && holders.length > 1 && !aliases.some(isNamed))
+    const matchingSources = sources.filter(({ fields }) => fields.some(isNamed));
+    if (qualifier === undefined && matchingSources.length > 1 && !aliases.some(isNamed))
       throw query.rejection(`Ambiguous column [name=${name}]`, expression);
-    const field = holders[0]?.fields.find(isNamed) ?? (qualifier === undefined ? aliases.find(isNamed) : undefined);
+    const field =
+      matchingSources[0]?.fields.find(isNamed) ?? (qualifier === undefined ? aliases.find(isNamed) : undefined);
     if (field) return field.type;
     if (sources.some(source => source.hasUnknownColumns)) return undefined;
     // A function without arguments may be called without parentheses.
@@ -292,8 +293,8 @@ function findTimestamp(
   if (index >= 0) return itemName(select, index, fields);
   if (select.columns.some(item => item.type === 'star')) return designated;
   const star = select.columns.find(item => isSameName(first?.alias, starQualifier(item)));
-  const column = first?.fields.findIndex(({ name }) => isSameName(name, designated)) ?? -1;
-  return star && fields.filter(({ item }) => item === star)[column]?.name;
+  const designatedIndex = first?.fields.findIndex(({ name }) => isSameName(name, designated)) ?? -1;
+  return star && fields.filter(({ item }) => item === star)[designatedIndex]?.name;
 }
 
 /** With ORDER BY, the first sort column becomes the timestamp if it has a timestamp type and is ascending (observed on 9.3.4). */

@@ -234,7 +234,7 @@ export class Ledger {
   }
 
   /** The index of the statement that removed an object, as a list. The list is empty if the object exists. */
-  removingStatementOf(object: CatalogueObject): readonly number[] {
+  removalCausesOf(object: CatalogueObject): readonly number[] {
     return this.catalogue.findById(object.id) ? [] : this.changingStatements.listOf(object.id).slice(-1);
   }
 
@@ -243,7 +243,7 @@ export class Ledger {
    * the current statement.
    */
   causesOf(object: CatalogueObject, index: number): readonly number[] {
-    const causes = [this.invalidatingStatements.listOf(object.id), this.removingStatementOf(object)];
+    const causes = [this.invalidatingStatements.listOf(object.id), this.removalCausesOf(object)];
     return causes.find(({ length }) => length > 0) ?? [index];
   }
 }

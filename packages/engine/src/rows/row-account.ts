@@ -75,10 +75,10 @@ export class RowAccount {
   }
 
   /** The index of the statement that has removed the base of a materialized view, as a list; empty if its base exists. */
-  removingStatementOfBase(view: string): readonly number[] {
+  removalCausesOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
-    return base && !this.#engine.find(base.name) ? this.#ledger.removingStatementOf(base) : [];
+    return base && !this.#engine.find(base.name) ? this.#ledger.removalCausesOf(base) : [];
   }
 
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
@@ -114,10 +114,13 @@ export class RowAccount {
     return [...relevantEffects, ...expiryLosses, ...this.#views.trackStatement(execution, index)];
   }
 
-  #keepsValues({ lossKind, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
-    const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
+  #keepsValues(
+    { lossKind, object: objectName, column: columnName = '' }: Effect,
+    transitions: readonly Transition[],
+  ): boolean {
+    const { before, after } = transitions.find(({ name }) => isSameName(name, objectName)) ?? {};
     if (lossKind !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
-    const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
+    const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, columnName));
     return this.#ledger.losslessTypes.listOf(pair?.column.id).includes(pair?.current?.type ?? '');
   }
 
@@ -130,7 +133,7 @@ export class RowAccount {
   /** The losses depend on where the rows are now: in the same object, in a copy, in a recreated materialized view, or nowhere. */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const current = this.#engine.catalogue.findById(object.id);
-    const causes = this.#ledger.removingStatementOf(object);
+    const causes = this.#ledger.removalCausesOf(object);
     const copy = this.#ledger.findCopy(object);
     const successor = this.#ledger.successorOf(object);
     // Once the copy has the name of the original, later rows go to the copy. Its dedup keys may overwrite these rows, and its retention may
@@ -163,15 +166,16 @@ export class RowAccount {
 
   /** Adds a loss, except that of a whole object, which `#lossesOf` adds. Principals have no id, so their losses have the id `undefined`. */
   #addLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
-    const { object, column, lossKind } = effect;
+    const { object: objectName, column: columnName, lossKind } = effect;
     const { losses } = this.#ledger;
     if (lossKind === 'drop-user') return addToList(losses, undefined, { effect, causes: [index] });
-    const change = transitions.find(({ before }) => before && isSameName(before.name, object));
-    const current = this.#engine.find(object);
+    const change = transitions.find(({ before }) => before && isSameName(before.name, objectName));
+    const current = this.#engine.find(objectName);
     const former = change?.before ?? current;
-    const isGone = lossKind === 'drop' && column === undefined && former?.id !== undefined && former.id !== current?.id;
+    const isGone =
+      lossKind === 'drop' && columnName === undefined && former?.id !== undefined && former.id !== current?.id;
     if (isGone) return;
-    const subject = column === undefined || lossKind === 'keys' ? former : former && findColumn(former, column);
+    const subject = columnName === undefined || lossKind === 'keys' ? former : former && findColumn(former, columnName);
     addToList(losses, subject?.id, { effect, causes: [index] });
     this.#views.addMissedRows(effect, index);
   }

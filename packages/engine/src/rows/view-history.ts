@@ -223,7 +223,7 @@ export class ViewHistories {
         .filter(({ effect }) => REMOVING_LOSSES.has(effect.lossKind));
       if (holders.length === 0 || losses.length > 0) {
         const text = `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
-        const removal = holders.length === 0 ? this.ledger.removingStatementOf(source) : [];
+        const removal = holders.length === 0 ? this.ledger.removalCausesOf(source) : [];
         return { text, causes: [...causesOf(losses), ...removal] };
       }
       const column = this.#findChangedColumn(former, source);
@@ -271,7 +271,7 @@ export class ViewHistories {
         losses.push({ effect, causes: ledger.changingStatements.listOf(successor.id) });
     if (hadRows && this.#isLeftEmpty(successor)) {
       const effect = lossOf(successor, 'history', `leaves ${displayName(successor)} empty although it had rows`);
-      losses.push({ effect, causes: ledger.removingStatementOf(former) });
+      losses.push({ effect, causes: ledger.removalCausesOf(former) });
     }
     return losses;
   }

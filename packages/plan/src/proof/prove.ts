@@ -106,7 +106,7 @@ function findInvalidatedViews(rows: RowAccount, repairable: RepairableViews, eng
     // No interrupted plan has made an ignored view invalid. So it is not in the way.
     const unrepairableSince = isIgnored ? undefined : repairable.unrepairableSince.get(name);
     const causes = wasInvalid
-      ? [unrepairableSince ?? [], rows.removingStatementOfBase(name)].flat()
+      ? [unrepairableSince ?? [], rows.removalCausesOfBase(name)].flat()
       : rows.invalidatingStatementsOf(name);
     const isRecomputable = losesNothingByRefresh(name, context);
     if (wasInvalid && !(causes.length > 0 && isRecomputable)) return [];
