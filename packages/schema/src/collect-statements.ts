@@ -58,12 +58,15 @@ export function deduplicate(statements: Iterable<string>): string[] {
     if (entry.kind === 'other') return true;
     const key = isNamedKind(entry.kind) ? namespaceKey(entry) : statement;
     const first = seen.get(key);
-    const { differences, notComparable } = compareStatements(first?.entry.statement ?? statement, statement);
-    if (first && differences.length + notComparable.length > 0)
+    if (!first) {
+      seen.set(key, { entry, n });
+      return true;
+    }
+    const { differences, notComparable } = compareStatements(first.entry.statement, statement);
+    if (differences.length + notComparable.length > 0)
       throw new DuplicateNameError(
         `statement ${first.n} (${displayName(first.entry)}) and statement ${n} (${displayName(entry)}) have the same name and different definitions; remove one of them`,
       );
-    if (!first) seen.set(key, { entry, n });
-    return !first;
+    return false;
   });
 }
