@@ -14,7 +14,7 @@ export {
   type Omission,
 } from './losses.js';
 export { type Assertion, isPlanQuery, type KnownView, parseAssertion, ROWLESS_ANSWERS } from './queries/assertions.js';
-export { type CommonQuery, isCastQuery, parseWith, printWith, redirectToWith } from './queries/common-queries.js';
 export { printNothingIsLostAssertion } from './queries/row-comparisons.js';
+export { isCastQuery, parseWith, printWith, redirectToWith, type WithQuery } from './queries/with-queries.js';
 export { printFullRefresh } from './statements.js';
 export * from './text/print-plan.js';

@@ -9,7 +9,7 @@ import { isAuxiliaryTable, parseMark, parseRebuildName } from '../auxiliary.js';
 import { findRemovedGrants, keepsProperty, losesNothingByRefresh, type PlanContext } from '../context/plan-context.js';
 import { type Draft, formatExecutionError, type Step } from '../draft/draft.js';
 import { type Change, changeKey, type NamedLoss, type Omission } from '../losses.js';
-import { printCompileQuestion, printComputableAssertion } from '../queries/common-queries.js';
+import { printCompileQuestion, printComputableAssertion } from '../queries/with-queries.js';
 import { printFullRefresh } from '../statements.js';
 import { createRowQuestions, findRunnableView, isRedefined, printQueryAfterPlan } from '../views/view-queries.js';
 

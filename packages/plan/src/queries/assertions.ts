@@ -15,7 +15,6 @@ import type { ColumnHead, Conversion, LossKind, TableCopy } from '@sqlpipe/engin
 import { quoteLiteral, significantTokens } from '@sqlpipe/sql';
 import { formatCount } from '@sqlpipe/text';
 import { expiredRowsOf, formatAllowance } from '../losses.js';
-import { printComputableAssertion } from './common-queries.js';
 import { CONVERSION_ASSERTION, printChangedOrMisfitQuestion, printMisfit } from './conversions.js';
 import { PARTITION_STATES, type PartitionState } from './partition-states.js';
 import {
@@ -32,6 +31,7 @@ import {
   printUnendedQuestion,
   type RetainedObject,
 } from './rows-to-drop.js';
+import { printComputableAssertion } from './with-queries.js';
 
 /** For each of the `questions` of an assertion, the values of the first column of the server's answer. */
 type FirstColumns = readonly (readonly unknown[])[];

@@ -20,8 +20,8 @@ import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isUnfilled, parseRebuildName } from '../auxiliary.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
-import { type CommonQuery, printWith, renameInQuery, renameQuery } from '../queries/common-queries.js';
 import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
+import { printWith, renameInQuery, renameQuery, type WithQuery } from '../queries/with-queries.js';
 
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
 export function isRedefined<V extends View | MaterializedView>(
@@ -41,7 +41,7 @@ export function isRedefined<V extends View | MaterializedView>(
  */
 export function printQueryAfterPlan(view: View | MaterializedView, engine: Engine, context: PlanContext) {
   const { catalogue } = engine;
-  const queries = new NameMap<CommonQuery>();
+  const queries = new NameMap<WithQuery>();
   /** The objects whose types or rows differ from those before the plan. */
   const changed = new NameSet();
   // B lacks a materialized view that the plan creates. So its query is put in its place, and the objects that this query reads are needed.
@@ -74,7 +74,7 @@ export function printQueryOverPlainViews(
   { catalogue }: Engine,
   findFormer: (name: string) => CatalogueObject | undefined,
 ): string | undefined {
-  const queries = new NameMap<CommonQuery>();
+  const queries = new NameMap<WithQuery>();
   for (const object of catalogue.inDependencyOrder(catalogue.closure(references)))
     if (object.kind === 'view') addPlainView(findFormer(object.name), object, queries);
   return queries.size === 0 ? undefined : printWith([...queries.values()], body);
@@ -84,7 +84,7 @@ export function printQueryOverPlainViews(
  * Adds a query of WITH, unless the server's view can stand instead. The server must be able to query it, its name and query must stay, and
  * no object that it reads may need a query of WITH. For example, a renamed table needs one.
  */
-function addPlainView(former: CatalogueObject | undefined, view: View, queries: NameMap<CommonQuery>): void {
+function addPlainView(former: CatalogueObject | undefined, view: View, queries: NameMap<WithQuery>): void {
   const { name, body, references } = view;
   const isSame = former?.kind === 'view' && former.name === name && former.body === body && !former.isStale;
   if (!isSame || references.some(reference => queries.has(reference)))
@@ -181,7 +181,7 @@ const inBothDirections = (renames: Iterable<readonly [string, string]>) =>
   [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
 
 /** Finds queries of WITH for the sources of a query that B lacks: renamed tables, tables with renamed columns, dropped views. */
-function findReplacements(body: string, context: PlanContext, seen = new NameSet()): CommonQuery[] {
+function findReplacements(body: string, context: PlanContext, seen = new NameSet()): WithQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
   return findReferencesOfQuery(body).flatMap(name => {
     if (seen.has(name)) return [];

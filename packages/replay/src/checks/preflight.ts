@@ -21,12 +21,12 @@ import {
 } from '@sqlpipe/instance';
 import {
   type Assertion,
-  type CommonQuery,
   isCastQuery,
   parseAssertion,
   parseWith,
   printWith,
   redirectToWith,
+  type WithQuery,
 } from '@sqlpipe/plan/text';
 import { splitWords } from '@sqlpipe/schema';
 import {
@@ -203,7 +203,7 @@ async function fetchFitsTarget(client: Client, { statement, tables, printFor }: 
 }
 
 /** What is known of a view by its name. Undefined if a query of WITH is neither that of a view nor a cast. */
-async function fetchKnownView(client: Client, name: string, queries: readonly CommonQuery[], planned: ViewQueries) {
+async function fetchKnownView(client: Client, name: string, queries: readonly WithQuery[], planned: ViewQueries) {
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
   const statements = await fetchStatements(client, views);

@@ -10,24 +10,26 @@ import {
 import { canHaveComments, foldCase, keywordOf, NameMap, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** A query of WITH in the place of an object: it casts the columns of an existing object, or it is the query of a view. */
-export interface CommonQuery {
+export interface WithQuery {
   readonly name: string;
   readonly query: string;
   /** Whether the object is a plain view. It would hide a query of WITH of its name (observed on 9.3.4), so that gets another name. */
   readonly isView?: boolean;
   /** Whether a query has a common table expression of its own with this name. The server accepts a name once, so this one is another. */
-  readonly isHidden?: boolean;
+  readonly isShadowed?: boolean;
 }
 
 const VIEW = 'sqlpipe view ';
-const HIDDEN = 'sqlpipe table ';
+const SHADOWED = 'sqlpipe table ';
 
-export function printWith(replaced: readonly CommonQuery[], body: string): string {
+export function printWith(replaced: readonly WithQuery[], body: string): string {
   if (replaced.length === 0) return body;
-  const hidden = [body, ...replaced.map(({ query }) => query)].map(query => findCommonTableExpressions(asView(query)));
+  const shadowing = [body, ...replaced.map(({ query }) => query)].map(query =>
+    findCommonTableExpressions(asView(query)),
+  );
   const queries = replaced.map(each => ({
     ...each,
-    isHidden: !each.isView && hidden.some(names => names.has(each.name)),
+    isShadowed: !each.isView && shadowing.some(names => names.has(each.name)),
   }));
   const parts = queries.map(
     each =>
@@ -36,23 +38,25 @@ export function printWith(replaced: readonly CommonQuery[], body: string): strin
   return `WITH ${parts.join(', ')} SELECT * FROM (\n${redirectToWith(queries, body)}\n)`;
 }
 
-export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
+export const renameQuery = (query: WithQuery, name: string): WithQuery => ({
   name,
   query: `SELECT * FROM ${doubleQuote(nameInWith(query))}`,
 });
 
-const nameInWith = ({ name, isView, isHidden }: CommonQuery): string =>
-  isView ? VIEW + name : isHidden ? HIDDEN + name : name;
+const nameInWith = ({ name, isView, isShadowed }: WithQuery): string =>
+  isView ? VIEW + name : isShadowed ? SHADOWED + name : name;
 
 const asView = (query: string): string => `CREATE VIEW v AS (\n${query}\n);`;
 
 /** Makes a query read the queries of WITH. A name in single quotes would always mean an object (observed on 9.3.4). */
-export function redirectToWith(queries: readonly CommonQuery[], body: string): string {
+export function redirectToWith(queries: readonly WithQuery[], body: string): string {
   const text = foldCase(body);
-  const hidden = new NameMap(queries.flatMap(each => (each.isHidden ? [[each.name, nameInWith(each)] as const] : [])));
-  const scoped = hidden.size === 0 ? body : renameTablesInQuery(body, hidden);
+  const shadowed = new NameMap(
+    queries.flatMap(each => (each.isShadowed ? [[each.name, nameInWith(each)] as const] : [])),
+  );
+  const scoped = shadowed.size === 0 ? body : renameTablesInQuery(body, shadowed);
   const replaced = queries.filter(
-    ({ name, isView, isHidden }) => isView || (!isHidden && text.includes(quoteLiteral(foldCase(name)))),
+    ({ name, isView, isShadowed }) => isView || (!isShadowed && text.includes(quoteLiteral(foldCase(name)))),
   );
   if (replaced.length === 0) return scoped;
   return renameInQuery(scoped, new NameMap(replaced.map(each => [each.name, nameInWith(each)])));
@@ -94,9 +98,9 @@ export function renameInQuery(query: string, renamed: NameMap<string>): string {
 }
 
 /** Parses the queries of a WITH at the start of a line. */
-export function parseWith(text: string): CommonQuery[] {
+export function parseWith(text: string): WithQuery[] {
   const [, list = ''] = /^WITH (".*)$/ms.exec(text) ?? [];
-  const queries: CommonQuery[] = [];
+  const queries: WithQuery[] = [];
   let [depth, start, name] = [0, 0, ''];
   for (const { text: token, start: position } of significantTokens(list)) {
     if (depth === 0 && token === 'SELECT') break;
@@ -104,7 +108,7 @@ export function parseWith(text: string): CommonQuery[] {
     else if (token === ')' && --depth === 0) {
       const query = list.slice(start, position - 1);
       if (name.startsWith(VIEW)) queries.push({ name: name.slice(VIEW.length), query, isView: true });
-      else if (name.startsWith(HIDDEN)) queries.push({ name: name.slice(HIDDEN.length), query, isHidden: true });
+      else if (name.startsWith(SHADOWED)) queries.push({ name: name.slice(SHADOWED.length), query, isShadowed: true });
       else queries.push({ name, query });
     } else if (depth === 0 && token.startsWith('"')) name = unquote(token);
   }
