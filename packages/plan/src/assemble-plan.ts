@@ -38,7 +38,7 @@ import {
 } from './queries/assertions.js';
 import { printTableRename } from './statements.js';
 import { GIVES_BACK } from './text/print-plan.js';
-import { findExpiredArguments, findRunnableView, isRedefined, withFormerName } from './views/view-queries.js';
+import { findRunnableView, isRedefined, toExpiryQuestion, withFormerName } from './views/view-queries.js';
 
 export interface PlannedStatement {
   readonly statement: string;
@@ -175,7 +175,7 @@ function collectAssertions({ rows }: Proof, context: PlanContext) {
   for (const enforcement of rows.retentionEnforcements) {
     const { name } = enforcement.former;
     if (acceptIfAllowed(expiredRowsOf(name)) || findStoredRows(name) === 'none') continue;
-    add(noneExpireAssertion(...findExpiredArguments(enforcement, engineOfB, findRunnableView(name, context)?.body)));
+    add(noneExpireAssertion(toExpiryQuestion(enforcement, engineOfB, findRunnableView(name, context)?.body)));
   }
   return { assertions: assertions.values(), acceptedLosses };
 }

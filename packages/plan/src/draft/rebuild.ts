@@ -169,7 +169,9 @@ function copyableAssertions({ old, final, created, copied }: Rebuild, context: P
   const time = copied.find(({ to }) => isSameName(to, final.timestamp))?.from;
   return [
     ...(time !== undefined && changesTimestamp(old, final, context) ? [noneNullAssertion(name, time)] : []),
-    ...(retentionAgeOf(created) === 0 ? [] : [noneExpireAssertion({ ...created, name, timestamp: time })]),
+    ...(retentionAgeOf(created) === 0
+      ? []
+      : [noneExpireAssertion({ retained: { ...created, name, timestamp: time } })]),
   ];
 }
 

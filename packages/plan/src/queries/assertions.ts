@@ -25,11 +25,11 @@ import {
   printSurplusAssertion,
 } from './row-comparisons.js';
 import {
+  type ExpiryQuestion,
   type PeriodicView,
   parseExpired,
   printExpiredQuestion,
   printUnendedQuestion,
-  type RetainedObject,
 } from './rows-to-drop.js';
 import { printComputableAssertion } from './with-queries.js';
 
@@ -102,8 +102,8 @@ const ASSERTION_PARSERS = new Map<string, AssertionParser>(
       return view === undefined ? undefined : toNothingIsLostAssertion(view, text);
     },
     none_expire(text) {
-      const { retained, body } = parseExpired(text) ?? {};
-      return retained && noneExpireAssertion(retained, body);
+      const question = parseExpired(text);
+      return question && noneExpireAssertion(question);
     },
     none_unended(text, [name = '', length = '', unit = '', timeZone]) {
       const [, timestamp, delay] = /^[^"]*"([^"]+)" >= .*-(\d+), now\(\)/.exec(text) ?? [];
@@ -201,17 +201,17 @@ export function noneLimitedAssertion(views: NameList): Assertion {
   };
 }
 
-/** Asserts that no row has expired. @param body see `printExpiredQuestion` */
-export function noneExpireAssertion(retained: RetainedObject, body?: string): CountingAssertion {
+/** Asserts that no row has expired. */
+export function noneExpireAssertion({ retained, body }: ExpiryQuestion): CountingAssertion {
   const { name } = retained;
   return {
-    ...noneAssertion(name, printExpiredQuestion(retained, body), 'none_expire'),
+    ...noneAssertion(name, printExpiredQuestion({ retained, body }), 'none_expire'),
     lossKind: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, because the server would drop such rows`,
     formatReason: answers =>
       `'${name}' has ${formatCountOf(answers, 'row')} older than its TTL, and the server would drop such rows; plan again with ${formatAllowance(expiredRowsOf(name))} to allow that`,
     ...(body !== undefined && {
-      printFor: ({ existing }) => (existing ? [noneExpireAssertion(retained, existing.body).statement] : []),
+      printFor: ({ existing }) => (existing ? [noneExpireAssertion({ retained, body: existing.body }).statement] : []),
     }),
   };
 }

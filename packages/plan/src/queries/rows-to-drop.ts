@@ -17,16 +17,22 @@ import { quoteLiteral } from '@sqlpipe/sql';
 export type RetainedObject = Pick<MaterializedViewDefinition, 'name' | 'timestamp' | 'partitionBy'> &
   Parameters<typeof retentionAgeOf>[0];
 
+/** Which rows of an object have expired. */
+export interface ExpiryQuestion {
+  readonly retained: RetainedObject;
+  /** The query of a materialized view, whose newest row will be that of the view. */
+  readonly body?: string | undefined;
+}
+
 const LETTERS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
 /**
  * A partition has expired if the time from its end to the newest row is at least the TTL. A server may ignore rows that lie in the future.
  * Then it drops fewer rows than are counted here.
- * @param body the query of a materialized view, whose newest row will be that of the view
  */
-export function printExpiredQuestion(object: RetainedObject, body?: string): string {
-  const { name, timestamp = '', partitionBy = ASSUMED_PARTITION } = object;
-  const ttl = retentionAgeOf(object);
+export function printExpiredQuestion({ retained, body }: ExpiryQuestion): string {
+  const { name, timestamp = '', partitionBy = ASSUMED_PARTITION } = retained;
+  const ttl = retentionAgeOf(retained);
   const [unit, time] = [`'${LETTERS[partitionBy]}'`, doubleQuote(timestamp)];
   // The table may have a column `newest`, so each name is qualified with `stored` or `recent`.
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
@@ -41,7 +47,7 @@ const END =
   /^ recent WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', stored\."[^"]+"\)\) <= recent\.newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
 /** Matches only the start and the end, because the text may be long. The caller prints the question again, and compares the texts. */
-export function parseExpired(text: string): { retained: RetainedObject; body: string | undefined } | undefined {
+export function parseExpired(text: string): ExpiryQuestion | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
   const where = text.lastIndexOf(" recent WHERE dateadd('");
   const [, letter, age, length] = END.exec(text.slice(where)) ?? [];

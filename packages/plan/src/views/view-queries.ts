@@ -20,7 +20,12 @@ import { isSameName, NameMap, NameSet, quoteLiteral } from '@sqlpipe/sql';
 import { isUnfilled, parseRebuildName } from '../auxiliary.js';
 import type { PlanContext } from '../context/plan-context.js';
 import type { ServerAnswers } from '../context/server-answers.js';
-import { printExpiredQuestion, printUnendedRange, type RetainedObject } from '../queries/rows-to-drop.js';
+import {
+  type ExpiryQuestion,
+  printExpiredQuestion,
+  printUnendedRange,
+  type RetainedObject,
+} from '../queries/rows-to-drop.js';
 import { printWith, renameInQuery, renameQuery, type WithQuery } from '../queries/with-queries.js';
 
 /** Whether a view has another query than before. New names of the tables and columns that it reads do not count. */
@@ -159,20 +164,20 @@ export const withFormerName = <T extends RetainedObject>(
 });
 
 /** @param body replaces the query of the former view; the server can run it */
-export const findExpiredArguments = (
+export const toExpiryQuestion = (
   enforcement: RetentionEnforcement,
   engine: Engine,
   body = enforcement.former.kind === 'table' ? undefined : enforcement.former.body,
-) => [withFormerName(enforcement, engine), body] as const;
+): ExpiryQuestion => ({ retained: withFormerName(enforcement, engine), body });
 
-/** Creates the functions by which a row account asks the server. @param findBody finds the `body` for `findExpiredArguments` */
+/** Creates the functions by which a row account asks the server. @param findBody finds the `body` for `toExpiryQuestion` */
 export const createRowQuestions = (
   answers: ServerAnswers,
   engine: Engine,
   findBody: (view: string) => string | undefined = () => undefined,
 ) => ({
   askExpired: (each: RetentionEnforcement) =>
-    answers.askCount(printExpiredQuestion(...findExpiredArguments(each, engine, findBody(each.former.name)))),
+    answers.askCount(printExpiredQuestion(toExpiryQuestion(each, engine, findBody(each.former.name)))),
   askUnended: (view: ComputedView) => answers.askUnendedRows(printUnendedRange(withFormerName(view, engine))),
 });
 
