@@ -307,7 +307,8 @@ testWithQuestDB('what is ignored of an object that is made again stays as it is'
     const alter = `sqldiff --alter --ignore 'm: refresh' --ignore 'm: TTL' ${file} $DB`;
     await run.ok(`${alter} | sqlapply -q --allow-plan $DB`);
     await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
-    t.deepEqual(await execute(server, 'SELECT refresh_type FROM materialized_views()'), [['immediate']], file);
+    // For a moment, the server does not list a view that it has just filled (observed on 9.3.4).
+    await waitUntilTrue(server, "SELECT count() = 1 FROM materialized_views() WHERE refresh_type = 'immediate'");
     await server.dropAll();
   }
   await make(server, rowsOn(LONG_MONTH, day('')));
