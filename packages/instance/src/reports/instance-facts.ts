@@ -70,18 +70,25 @@ export async function fetchParameters(client: Client): Promise<Map<string, strin
   return new Map(rows.map(([path, value]) => [String(path), String(value)]));
 }
 
+/** The editions of the instances that have answered: an edition does not change while a client is connected. */
+const enterpriseClients = new WeakMap<Client, boolean>();
+
 /**
  * Whether an instance is of the enterprise edition, the only one with access control. Only such a server knows SHOW USERS, even if it
- * denies the answer. @throws InstanceError if there is no answer
+ * denies the answer. A client asks once. @throws InstanceError if there is no answer
  */
 export async function fetchWhetherEnterprise(client: Client): Promise<boolean> {
-  try {
-    await client.queryRows('SHOW USERS');
-    return true;
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    return error.code === 'DENIED';
-  }
+  const known = enterpriseClients.get(client);
+  if (known !== undefined) return known;
+  const isEnterprise = await client.queryRows('SHOW USERS').then(
+    () => true,
+    error => {
+      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+      return error.code === 'DENIED';
+    },
+  );
+  enterpriseClients.set(client, isEnterprise);
+  return isEnterprise;
 }
 
 /** The version of an instance of the open source edition, such as `9.3.4`; undefined if it reports none. @throws InstanceError */

@@ -30,9 +30,6 @@ export class GrantGuard {
   /** The rights that the statements give, in order. */
   readonly #givenRights: readonly { readonly right: Right; readonly index: number; readonly isGivenBack: boolean }[];
 
-  /** Only the enterprise edition has grants. Undefined until the target was asked. */
-  #isEnterprise: boolean | undefined;
-
   constructor(
     private readonly client: Client,
     private readonly inputStatements: readonly string[],
@@ -69,8 +66,7 @@ export class GrantGuard {
     const isRenamed = command.action === 'rename' && !parseRebuildName(name) && !parseRebuildName(command.to);
     if (isRenamed) successors.push(command.to);
     if (successors.length === 0 || created(name).some(i => i < index)) return [];
-    this.#isEnterprise ??= await fetchWhetherEnterprise(this.client);
-    if (!this.#isEnterprise) return [];
+    if (!(await fetchWhetherEnterprise(this.client))) return []; // only the enterprise edition has grants
     const { grants, hiddenGrants } = await fetchGrants(this.client);
     if (hiddenGrants !== undefined) return [];
     const existing = new RightSet(grants.flatMap(each => parseRights(each) ?? []));
