@@ -67,7 +67,10 @@ export const SHARED_OPTIONS = {
   annotations: { ...FLAG, describe: 'print findings as GitHub annotations' },
   output: { ...VALUE, alias: 'o', describe: 'write to FILE; NAME.sql gets text' },
   maxRecord: {
-    ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
+    ...NUMBER,
+    default: MAX_RECORD,
+    placeholder: 'BYTES',
+    describe: 'maximum length of a record',
     /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
     coerce(given: number): number {
       if (![given].flat().every(number => Number.isInteger(number) && number >= 1))

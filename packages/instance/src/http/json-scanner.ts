@@ -220,6 +220,6 @@ function invalidStringError(raw: string): MalformedReplyError {
 }
 
 function misplacedError(character: string): MalformedReplyError {
-  const shown = /[!-~]/.test(character) ? `"${character}"` : `the byte 0x${character.charCodeAt(0).toString(16)}`;
-  return new MalformedReplyError(`is not JSON: ${shown} is out of place`);
+  const name = /[!-~]/.test(character) ? `"${character}"` : `the byte 0x${character.charCodeAt(0).toString(16)}`;
+  return new MalformedReplyError(`is not JSON: ${name} is out of place`);
 }

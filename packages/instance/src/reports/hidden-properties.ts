@@ -91,8 +91,10 @@ async function* fetchProperties(
     }
   const isAutoScaled = parameters.get(AUTO_SCALE) !== 'false';
   // What CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities unless the server changes them
-  const shown = objects.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled));
-  for (const batch of batchesOf(shown, BATCH_SIZE)) {
+  const objectsWithColumns = objects.filter(
+    ({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled),
+  );
+  for (const batch of batchesOf(objectsWithColumns, BATCH_SIZE)) {
     const query = batch.map(
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,

@@ -150,14 +150,14 @@ export const keepsRight = (right: Right, { ignoreExtra = false, ignore }: KeepOp
   ignoreExtra || (ignore.hasObjectRules && ignore.ignoresObject(toUnambiguousEntry(printRight(right))));
 
 function findKeptGrants(engineOfB: Engine, renames: Renames, options: KeepOptions): NameMap<Grant[]> {
-  const kept = new NameMap<Grant[]>();
+  const grants = new NameMap<Grant[]>();
   for (const right of engineOfB.acl.rights) {
     if (right.kind !== 'grant' || right.table === undefined || !keepsRight(right, options)) continue;
     const table = renames.nameAfterPlan(right.table);
     const column = right.column && (renames.columnRenamesOf(table).get(right.column) ?? right.column);
-    addToList(kept, table, { ...right, table, column });
+    addToList(grants, table, { ...right, table, column });
   }
-  return kept;
+  return grants;
 }
 
 /** Finds the kept grants that an engine lacks because of a DROP, although it has the object, the column and the principal again. */
